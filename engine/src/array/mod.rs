@@ -25,6 +25,7 @@ pub use handle::{Array, eval_all};
 pub use host::part::{Cells, Part};
 pub use host::read::Element;
 pub use host::request::Requested;
+pub use host::writable::{Home, Writable, WritableGuard};
 pub use loops::depth::time_per_step;
 pub use loops::numbers::{Numbered, Step};
 pub(crate) use loops::recorder::Recorder;

@@ -40,16 +40,24 @@ pub fn share(
     capsule: &Bound<'_, PyAny>,
     device: &partita::Device,
     here: DLDevice,
+    writable: bool,
 ) -> PyResult<(ForeignMemory, Option<Buffer>)> {
-    held(adopt(capsule)?, device, here)
+    held(adopt(capsule)?, device, here, writable)
 }
 
-/// The memory of a struct that is ours to end, as [`share`].
+/// The memory of a struct that is ours to end, as [`share`]; to be written, if the producer allows it.
 pub fn held(
     borrowed: Borrowed,
     device: &partita::Device,
     here: DLDevice,
+    writable: bool,
 ) -> PyResult<(ForeignMemory, Option<Buffer>)> {
+    if writable && !borrowed.is_writable() {
+        let given = "memory that is read-only, or whose struct from before DLPack 1 does not say (JAX's, \
+                     whose arrays never change)";
+        let remedy = "leave writable out, or pass a copy";
+        return Err(refused(&format!("expected memory that may be written, given {given}; {remedy}")));
+    }
     let refuse = |text: String| refused(&format!("{text}; allow a copy"));
     let memory = borrowed.memory().map_err(|refusal| refused(&refusal.advised("allow a copy")))?;
     let is_pinned = memory.location.device_type == DLDeviceType::CUDAHOST && here == DLDevice::CPU;
@@ -63,7 +71,8 @@ pub fn held(
     let foreign = Foreign { address: memory.address, bytes: memory.bytes, owner: Box::new(borrowed) };
     // SAFETY: the producer keeps the memory readable until its deleter is called, which dropping the owner
     // does; that nobody writes meanwhile is what sharing asks of people.
-    let buffer = unsafe { device.borrow(foreign) }.map_err(|error| refuse(error.to_string()))?;
+    let buffer = unsafe { if writable { device.borrow_mut(foreign) } else { device.borrow(foreign) } };
+    let buffer = buffer.map_err(|error| refuse(error.to_string()))?;
     Ok((memory, Some(buffer)))
 }
 

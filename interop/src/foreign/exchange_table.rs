@@ -135,9 +135,11 @@ fn lent(object: &Bound<'_, PyAny>) -> PyResult<Loan> {
         let text = format!("expected a part of partita's, given {}; use its parts", object.get_type());
         return Err(PyTypeError::new_err(text));
     };
-    let Memory { typed: part, cells } = memory.get();
+    let memory = memory.get();
+    let Memory { typed: part, cells, .. } = memory;
     let here = place(&part.part);
     let loan = detached(object.py(), || Loan::of(part, *cells, here))?;
+    let loan = if memory.is_writable() { loan.map(Loan::writable) } else { loan };
     loan.ok_or_else(|| {
         let name = part.part.device().name();
         PyBufferError::new_err(format!("expected memory with an address, given {name}; copy it to the host"))
@@ -166,7 +168,7 @@ fn shown(py: Python<'_>, borrowed: Borrowed) -> PyResult<Py<PyAny>> {
             || PyBufferError::new_err(format!("expected a device, given {}", place_name(memory.location))),
         )?;
     let team = Team::on(std::slice::from_ref(device), 1).map_err(raised)?;
-    let (_, buffer) = held(borrowed, device, memory.location)?;
+    let (_, buffer) = held(borrowed, device, memory.location, false)?;
     let dist = Distribution::default_partition(1, &memory.shape).map_err(raised)?;
     let (element, buffers) = (memory.element, vec![buffer]);
     let over = |dist| partita::Array::over(&team, &dist, element.dtype(), buffers);

@@ -23,6 +23,8 @@ mod _native {
     #[pymodule_export]
     use super::arrays::handle::Array;
     #[pymodule_export]
+    use super::arrays::lending::Lending;
+    #[pymodule_export]
     use super::arrays::loops::Loop;
     #[pymodule_export]
     use super::collective::{Collective, Partition};

@@ -16,7 +16,7 @@ use super::distribution::owned;
 use super::part_handle::{Memory, Part, Stored};
 use super::runtime::{detached, raised};
 use crate::dlpack::{Loan, place_name};
-use crate::element::{Element, TypedPart};
+use crate::element::Element;
 use crate::foreign::capsule::{place, publish};
 use crate::foreign::exchange_table;
 
@@ -42,8 +42,9 @@ fn waiting<T: Send>(
 }
 
 /// A capsule with the cells, as the consumer request, or BufferError.
-fn lend(py: Python<'_>, typed: &TypedPart, cells: Cells, request: &ExportRequest) -> PyResult<Py<PyAny>> {
-    let part = &typed.part;
+fn lend(py: Python<'_>, memory: &Memory, request: &ExportRequest) -> PyResult<Py<PyAny>> {
+    let Memory { typed, cells, .. } = memory;
+    let (part, cells, writable) = (&typed.part, *cells, memory.is_writable());
     let refuse = |text: String| Err(PyBufferError::new_err(format!("__dlpack__: {text}")));
     let here = place(part);
     let asked = |(kind, device_id)| DLDevice { device_type: DLDeviceType(kind as u32), device_id };
@@ -60,6 +61,13 @@ fn lend(py: Python<'_>, typed: &TypedPart, cells: Cells, request: &ExportRequest
             place_name(wanted)
         ));
     }
+    if writable && !request.versioned && request.copy != Some(true) {
+        return refuse(
+            "expected a consumer of DLPack 1 for memory that is written, given a request for the struct from \
+             before it, as JAX makes, whose arrays never change; pass a copy"
+                .to_owned(),
+        );
+    }
     // JAX, which requests the legacy form, takes memory without gaps only.
     let is_packed = request.versioned || request.copy.is_some() || typed.is_contiguous(cells);
     let loan = if request.copy == Some(true) || wanted != here || !is_packed {
@@ -74,7 +82,8 @@ fn lend(py: Python<'_>, typed: &TypedPart, cells: Cells, request: &ExportRequest
             false => detached(py, || Loan::copied(typed, cells, here))?,
         }
     } else {
-        waiting(py, part, || Loan::of(typed, cells, here))?
+        let lent = waiting(py, part, || Loan::of(typed, cells, here))?;
+        if writable { lent.map(Loan::writable) } else { lent }
     };
     let Some(loan) = loan else {
         return refuse(format!(
@@ -102,11 +111,11 @@ fn typestr(element: Element) -> Option<String> {
 fn interface<'py>(
     py: Python<'py>,
     name: &str,
-    typed: &TypedPart,
-    cells: Cells,
+    memory: &Memory,
     address: Option<u64>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (region, strides) = (typed.region(cells), typed.strides());
+    let Memory { typed, cells, .. } = memory;
+    let (region, strides) = (typed.region(*cells), typed.strides());
     let address = if region.is_empty() { Some(0) } else { address };
     let (Some(typestr), Some(address), Some(strides)) = (typestr(typed.element), address, strides) else {
         let given = format!("{} on {}", typed.element.name(), typed.part.device().name());
@@ -117,31 +126,28 @@ fn interface<'py>(
     let described = PyDict::new(py);
     described.set_item("shape", tuple(py, &region.extents())?)?;
     described.set_item("typestr", typestr)?;
-    described.set_item("data", (address, true))?;
+    described.set_item("data", (address, !memory.is_writable()))?;
     described.set_item("strides", tuple(py, &strides)?)?;
     described.set_item("version", 3)?;
     Ok(described)
 }
 
-fn array_interface<'py>(py: Python<'py>, typed: &TypedPart, cells: Cells) -> PyResult<Bound<'py, PyDict>> {
-    let part = &typed.part;
-    let address = || Ok(part.address(cells)?.map(|address| address.as_ptr().expose_provenance() as u64));
+fn array_interface<'py>(py: Python<'py>, memory: &Memory) -> PyResult<Bound<'py, PyDict>> {
+    let part = &memory.typed.part;
+    let address =
+        || Ok(part.address(memory.cells)?.map(|address| address.as_ptr().expose_provenance() as u64));
     let address = waiting(py, part, address)?;
-    interface(py, "__array_interface__", typed, cells, address)
+    interface(py, "__array_interface__", memory, address)
 }
 
-fn cuda_array_interface<'py>(
-    py: Python<'py>,
-    typed: &TypedPart,
-    cells: Cells,
-) -> PyResult<Bound<'py, PyDict>> {
-    let part = &typed.part;
+fn cuda_array_interface<'py>(py: Python<'py>, memory: &Memory) -> PyResult<Bound<'py, PyDict>> {
+    let part = &memory.typed.part;
     let Some(stream) = part.device().stream() else {
         let text = format!("__cuda_array_interface__: not there on {}; use __dlpack__", part.device().name());
         return Err(PyAttributeError::new_err(text));
     };
-    let address = part.cuda_address(cells);
-    let described = interface(py, "__cuda_array_interface__", typed, cells, address)?;
+    let address = part.cuda_address(memory.cells);
+    let described = interface(py, "__cuda_array_interface__", memory, address)?;
     // The consumer orders its work behind this stream.
     described.set_item("stream", stream)?;
     Ok(described)
@@ -172,19 +178,19 @@ impl Memory {
         copy: Option<bool>,
     ) -> PyResult<Py<PyAny>> {
         let versioned = max_version.is_some_and(|(major, _)| major >= 1);
-        lend(py, &self.typed, self.cells, &ExportRequest { stream, versioned, device: dl_device, copy })
+        lend(py, self, &ExportRequest { stream, versioned, device: dl_device, copy })
     }
 
-    /// NumPy's description of host memory, read-only.
+    /// NumPy's description of host memory, read-only unless it is lent to be written.
     #[getter]
     fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        array_interface(py, &self.typed, self.cells)
+        array_interface(py, self)
     }
 
-    /// The CUDA Array Interface, version 3, of CUDA memory; not to be written.
+    /// The CUDA Array Interface, version 3, of CUDA memory; not to be written unless it is lent for that.
     #[getter]
     fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        cuda_array_interface(py, &self.typed, self.cells)
+        cuda_array_interface(py, self)
     }
 
     /// DLPack's table of C functions.
@@ -238,7 +244,7 @@ impl Part {
     /// The part with its halo.
     #[getter]
     fn stored(slf: &Bound<'_, Self>) -> PyResult<Py<Stored>> {
-        Stored::of(slf.py(), memory(slf).typed.clone())
+        Stored::of(slf.py(), memory(slf).typed.clone(), memory(slf).loan.clone())
     }
 
     /// The part in the words of the Distributed Array Protocol 0.10. Its halo is padding: at each seam the

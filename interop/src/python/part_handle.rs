@@ -1,13 +1,14 @@
 //! The classes of parts, and the parts of an array; the methods of the classes are in `part`.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use partita::array::Cells;
+use partita::array::{self, Cells};
 use pyo3::prelude::*;
 
 use super::arrays::typed::Typed;
 use super::runtime::{detached, raised};
-use crate::element::TypedPart;
+use crate::element::{Element, TypedPart};
 
 /// Cells in one device's memory that other packages can read.
 #[pyclass(frozen, subclass, module = "partita")]
@@ -16,6 +17,18 @@ pub struct Memory {
     pub typed: TypedPart,
     /// Which of its cells.
     pub cells: Cells,
+    /// Whether they are lent to be written, at the moment.
+    pub loan: LoanState,
+}
+
+/// Says of memory that is lent to be written whether it still is; nothing of other memory.
+pub type LoanState = Option<Arc<AtomicBool>>;
+
+impl Memory {
+    /// Whether consumers may write.
+    pub fn is_writable(&self) -> bool {
+        self.loan.as_ref().is_some_and(|open| open.load(Ordering::Acquire))
+    }
 }
 
 /// What one member of the team holds of an array. Its memory is the cells it owns.
@@ -27,16 +40,16 @@ pub struct Part;
 pub struct Stored;
 
 impl Part {
-    fn of(py: Python<'_>, typed: TypedPart) -> PyResult<Py<Part>> {
-        let memory = Memory { typed, cells: Cells::Owned };
+    fn of(py: Python<'_>, typed: TypedPart, loan: LoanState) -> PyResult<Py<Part>> {
+        let memory = Memory { typed, cells: Cells::Owned, loan };
         Py::new(py, PyClassInitializer::from(memory).add_subclass(Part))
     }
 }
 
 impl Stored {
     /// All cells that a part stores.
-    pub fn of(py: Python<'_>, typed: TypedPart) -> PyResult<Py<Stored>> {
-        let memory = Memory { typed, cells: Cells::Stored };
+    pub fn of(py: Python<'_>, typed: TypedPart, loan: LoanState) -> PyResult<Py<Stored>> {
+        let memory = Memory { typed, cells: Cells::Stored, loan };
         Py::new(py, PyClassInitializer::from(memory).add_subclass(Stored))
     }
 }
@@ -44,11 +57,23 @@ impl Stored {
 /// The parts of an array; of one without dimensions the only one, at the process that has it.
 pub fn parts(py: Python<'_>, typed: &Typed, is_scalar: bool) -> PyResult<Vec<Py<Part>>> {
     let parts = detached(py, || typed.array.parts())?;
-    let typed = |part| TypedPart { part: Arc::new(part), element: typed.element };
+    shown(py, parts, typed.element, is_scalar, &None)
+}
+
+/// The objects for parts of an array of such elements.
+pub fn shown(
+    py: Python<'_>,
+    parts: Vec<array::Part>,
+    element: Element,
+    is_scalar: bool,
+    loan: &LoanState,
+) -> PyResult<Vec<Py<Part>>> {
+    let typed = |part| TypedPart { part: Arc::new(part), element };
     let mut parts = parts.into_iter().map(typed);
     if !is_scalar {
-        return parts.map(|part| Part::of(py, part)).collect();
+        return parts.map(|part| Part::of(py, part, loan.clone())).collect();
     }
     let holder = parts.find(|part| !part.region(Cells::Owned).is_empty());
-    holder.map(|part| Part::of(py, part.without_dimensions().map_err(raised)?)).into_iter().collect()
+    let single = |part: TypedPart| Part::of(py, part.without_dimensions().map_err(raised)?, loan.clone());
+    holder.map(single).into_iter().collect()
 }

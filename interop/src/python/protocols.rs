@@ -28,7 +28,7 @@ pub fn say_distarray<'py>(
     let (dist, index) = (part.typed.distribution().map_err(raised)?, part.typed.part.index());
     let described = distarray::PartDescription::from_distribution(&dist, index).map_err(refused)?;
     let window = distarray::PartDescription::window(&dist, index).map_err(refused)?;
-    let memory = Stored::of(py, part.typed.narrowed(&window).map_err(raised)?)?;
+    let memory = Stored::of(py, part.typed.narrowed(&window).map_err(raised)?, part.loan.clone())?;
     Ok((write(py, &described.to_value(Value::None))?, PyTuple::new(py, described.shape())?, memory))
 }
 

@@ -108,7 +108,7 @@ fn indices(object: &Bound<'_, PyAny>) -> Option<Value> {
 
 /// Memory of ours, which nobody needs to fetch to know what it is.
 fn ours(object: &Bound<'_, PyAny>) -> Option<Value> {
-    let Memory { typed: part, cells } = object.cast::<Memory>().ok()?.get();
+    let Memory { typed: part, cells, .. } = object.cast::<Memory>().ok()?.get();
     let (region, itemsize) = (part.region(*cells), part.element.size_bytes() as i64);
     Some(Value::Buffer(Buffer {
         shape: region.extents().to_vec(),

@@ -5,3 +5,4 @@ pub(crate) mod make;
 pub(crate) mod part;
 pub(crate) mod read;
 pub(crate) mod request;
+pub(crate) mod writable;

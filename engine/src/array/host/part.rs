@@ -158,6 +158,15 @@ impl Array {
 }
 
 impl Part {
+    /// Whether its cells are in this memory; those of a part without cells are.
+    pub(crate) fn is_in(&self, storage: &Storage) -> bool {
+        let same = |held: &Buffer| {
+            let memory = storage.parts.get(self.member).and_then(Option::as_ref);
+            memory.is_some_and(|memory| Arc::ptr_eq(memory.allocation(), held.allocation()))
+        };
+        self.buffer.as_ref().is_none_or(same)
+    }
+
     /// Its number among the parts of its distribution.
     pub fn index(&self) -> usize {
         self.index

@@ -93,6 +93,17 @@ impl Storage {
         Some(Storage { shown: Arc::clone(&self.shown), ..seen })
     }
 
+    /// The same memory after somebody else wrote to it.
+    pub fn renewed(&self) -> Storage {
+        let renewed = Storage::from_parts(Arc::clone(&self.dist), self.parts.clone(), self.pitch);
+        Storage { shown: Arc::clone(&self.shown), ..renewed.declaring(&self.declared) }
+    }
+
+    /// Whether all of it is another owner's, who may write to it and expects writes.
+    pub fn is_lent_to_be_written(&self) -> bool {
+        self.parts.iter().flatten().all(|buffer| buffer.allocation().is_lent_to_be_written())
+    }
+
     /// Has the memory count as seen by somebody else for as long as this is held.
     pub fn show(&self) -> Arc<()> {
         Arc::clone(&self.shown)

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::array::handle::Array;
+use crate::array::memory::storage::Storage;
 use crate::array::record::expr::{Expr, NodeLayout, Which};
 use crate::array::record::map::{Map, check_count, check_positions, sliced};
 use crate::array::record::node::Node;
@@ -110,7 +111,9 @@ impl Array {
 
 /// A computed node in another shape, without a copy.
 fn seen(node: &Arc<Node>, shape: &Index) -> Result<Option<Arc<Node>>> {
-    let Some(storage) = node.storage().filter(|storage| !storage.has_halo()) else { return Ok(None) };
+    // What another owner may write is copied when it is computed.
+    let shows = |storage: &Arc<Storage>| !storage.has_halo() && !storage.is_lent_to_be_written();
+    let Some(storage) = node.storage().filter(shows) else { return Ok(None) };
     let dist = storage.dist.reshaped(shape)?;
     let seen = dist.and_then(|dist| storage.seen_on(Arc::new(dist)));
     Ok(seen.map(|seen| Node::ready(node.dtype, &node.team, seen)))

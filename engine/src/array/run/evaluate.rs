@@ -189,8 +189,15 @@ fn run_task(
             Ok(())
         }
         Task::Alias { result, base, dist } => {
-            let storage = values.storage(*base)?.seen_on(Arc::clone(dist));
-            values.set(*result, Arc::new(storage.ok_or_else(|| missing_part("reshape"))?));
+            let mut storage = values.storage(*base)?;
+            // What another owner may write is seen by no other value.
+            if let Some(node) = values.recorded(*base).upgrade().filter(|_| storage.is_lent_to_be_written()) {
+                let copy = storage.like(&work.team, node.dtype)?;
+                work.recorder.execute(storage.copy_owned(&work.team, node.dtype, &copy)?)?;
+                storage = Arc::new(copy);
+            }
+            let seen = storage.seen_on(Arc::clone(dist));
+            values.set(*result, Arc::new(seen.ok_or_else(|| missing_part("reshape"))?));
             Ok(())
         }
     }

@@ -143,6 +143,11 @@ impl Allocation {
         self.reuse.is_none()
     }
 
+    /// Whether it has another owner, who may write to it and expects writes.
+    pub(crate) fn is_lent_to_be_written(&self) -> bool {
+        self.is_borrowed() && !self.read_only
+    }
+
     /// The driver's own memory.
     pub(in crate::device) fn own<T: 'static>(&self) -> &T {
         let memory: &dyn Any = &*self.memory;

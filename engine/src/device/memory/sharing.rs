@@ -81,6 +81,27 @@ impl Device {
     /// The bytes are readable on this device for as long as the owner lives, and nobody writes to them while
     /// anything here reads them.
     pub unsafe fn borrow(&self, foreign: Foreign) -> Result<Buffer> {
+        // SAFETY: as the caller says.
+        unsafe { self.borrow_as(foreign, true) }
+    }
+
+    /// The same for memory that is written where arrays have their home in it
+    /// ([`Home`](crate::array::Home)); work on other arrays does not write it.
+    ///
+    /// # Errors
+    /// As [`Device::borrow`].
+    ///
+    /// # Safety
+    /// The bytes are readable and writable on this device for as long as the owner lives, and nobody else
+    /// writes to them while anything here reads or writes them.
+    pub unsafe fn borrow_mut(&self, foreign: Foreign) -> Result<Buffer> {
+        // SAFETY: as the caller says.
+        unsafe { self.borrow_as(foreign, false) }
+    }
+
+    /// # Safety
+    /// As above.
+    unsafe fn borrow_as(&self, foreign: Foreign, read_only: bool) -> Result<Buffer> {
         let Foreign { address, bytes, owner } = foreign;
         // SAFETY: as the caller says.
         let memory = unsafe { self.driver().borrow(address, bytes, owner) }.map_err(|e| self.failed(e))?;
@@ -89,7 +110,7 @@ impl Device {
             let given = format!("{bytes} bytes at address {address:#x}");
             return Err(Error::invalid("sharing memory", expected, given, "copy it instead"));
         };
-        Ok(self.adopt(bytes, memory, true))
+        Ok(self.adopt(bytes, memory, read_only))
     }
 
     /// The stream on which all work is queued, as the driver's handle; `None` without streams.

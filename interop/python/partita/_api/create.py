@@ -10,7 +10,7 @@ from .. import _native
 from .._core.array import Array
 from .._core.base import array_of
 from .._core.dtypes import as_dtype, default, int64
-from .._core.memory import NUMBERS, OnDevice, Shape, of_dlpack, of_host, of_parts, placed, team_of
+from .._core.memory import NUMBERS, OnDevice, Shape, of_dlpack, of_host, of_parts, placed, refuse_copies, team_of
 from .._core.rules import require_fit
 from .._native import Distribution, Team
 
@@ -165,7 +165,9 @@ def asarray(
     return array.copy() if copy else array
 
 
-def from_parts(parts: Sequence[Any], dist: Distribution, *, copy: bool | None = True) -> Array:
+def from_parts(
+    parts: Sequence[Any], dist: Distribution, *, copy: bool | None = True, writable: bool = False
+) -> Array:
     """An array from what each part owns. Collective where the team is over several processes.
 
     Parameters
@@ -176,13 +178,16 @@ def from_parts(parts: Sequence[Any], dist: Distribution, *, copy: bool | None = 
     copy : bool, optional
         False uses the memory of all parts where it is, as in `from_dlpack`, or raises BufferError; None copies where
         that cannot be.
+    writable : bool, optional
+        Assignments to the array change the memory of the parts, see `from_dlpack`; nothing is copied.
     """
-    return Array(of_parts(parts, dist, copy))
+    return Array(of_parts(parts, dist, None if writable and copy else copy, writable))
 
 
 def from_dlpack(
-    x: Any, dist: Distribution | None = None, *, team: Team | None = None, device: OnDevice = None, copy: bool | None = None
-) -> Array:
+    x: Any, dist: Distribution | None = None, *, team: Team | None = None, device: OnDevice = None,
+    copy: bool | None = None, writable: bool = False,
+) -> Array:  # fmt: skip
     """An array with the elements of any array that exports DLPack.
 
     Memory in C order on the one device of the result is used where it is. It must then not be written while the
@@ -199,10 +204,31 @@ def from_dlpack(
         The same with the default partition; see `full`.
     copy : bool, optional
         True always copies, False raises BufferError where a copy would be needed.
+    writable : bool, optional
+        Assignments to the array, of all kinds, change the memory of ``x``, when they return. Copies of the array, and
+        expressions that were recorded, keep their value. Whoever else writes that memory does so inside
+        ``with u.writable()``. Never copies.
+
+    Raises
+    ------
+    BufferError
+        If memory cannot be used as requested: with ``writable=True`` also memory that is read-only, and that of JAX's
+        arrays, which never change.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import partita as pt
+    >>> a = np.zeros(4)
+    >>> u = pt.from_dlpack(a, writable=True)
+    >>> u[1:3] = 7
+    >>> a
+    array([0., 7., 7., 0.])
     """
-    if copy is not True and dist is None and team is None and device is None:
+    refuse_copies("from_dlpack", copy, writable)
+    if copy is not True and not writable and dist is None and team is None and device is None:
         # The most common call, in one.
         native = _native.Array.on_host(x, copy is False)
         if native is not None:
             return Array(native)
-    return Array(*of_dlpack(x, dist, team_of(team, device), copy))
+    return Array(*of_dlpack(x, dist, team_of(team, device), copy, writable))

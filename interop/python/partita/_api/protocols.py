@@ -10,7 +10,7 @@ from typing import Any
 from .. import _native
 from .._core.array import Array
 from .._core.describe import address, device_of, get
-from .._core.memory import host_of
+from .._core.memory import host_of, refuse_copies
 from .._core.teams import of_members, of_processes
 from .._native import Team, validate_distarray, validate_partitioned
 from .create import asarray, from_parts
@@ -48,7 +48,7 @@ def _check_location(position: tuple[int, ...], locations: Any, data: Any) -> Non
         raise ValueError(f"__partitioned__: partitions[{position}]['location']: {text}; {remedy}")
 
 
-def from_distarray(obj: Any, team: Team | None = None, *, copy: bool | None = None) -> Array:
+def from_distarray(obj: Any, team: Team | None = None, *, copy: bool | None = None, writable: bool = False) -> Array:
     """An array from objects with ``__distarray__``; padding is not needed. Collective.
 
     Parameters
@@ -60,6 +60,8 @@ def from_distarray(obj: Any, team: Team | None = None, *, copy: bool | None = No
         With one member per part; by default over the devices that ``PARTITA_DEVICE`` names, of all processes.
     copy : bool, optional
         As in `from_parts`: the memory of all parts is used where it is if it can be, which is then not to be written.
+    writable : bool, optional
+        Assignments to the array change the memory of the parts, as in `from_dlpack`; nothing is copied.
 
     Raises
     ------
@@ -68,6 +70,8 @@ def from_distarray(obj: Any, team: Team | None = None, *, copy: bool | None = No
     BufferError
         With ``copy=False``, if a part must be copied.
     """
+    refuse_copies("from_distarray", copy, writable)
+    copy = False if writable else copy
     given = list(obj) if isinstance(obj, Sequence) else [obj]
     described = [part.__distarray__() if hasattr(part, "__distarray__") else part for part in given]
     over = team or _native.Team()
@@ -95,7 +99,7 @@ def from_distarray(obj: Any, team: Team | None = None, *, copy: bool | None = No
         offset = dist.to_local(first)[1] if first is not None else (0,) * len(extents)
         inner = tuple(slice(at, at + extent) for at, extent in zip(offset, extents, strict=True))
         blocks.append(host[inner].reshape(extents))
-    return from_parts(blocks, dist, copy=copy)
+    return from_parts(blocks, dist, copy=copy, writable=writable)
 
 
 def _is_zero_d(described: Any) -> bool:
@@ -171,7 +175,7 @@ def _standard(data: Any, where: str) -> Any:
     return data
 
 
-def from_partitioned(obj: Any, team: Team | None = None, *, copy: bool | None = None) -> Array:
+def from_partitioned(obj: Any, team: Team | None = None, *, copy: bool | None = None, writable: bool = False) -> Array:
     """An array from an object with ``__partitioned__``, of any dialect. Collective.
 
     Parameters
@@ -183,6 +187,8 @@ def from_partitioned(obj: Any, team: Team | None = None, *, copy: bool | None = 
     copy : bool, optional
         As in `from_parts`: the memory of all partitions is used where it is if it can be, which is then not to be
         written.
+    writable : bool, optional
+        Assignments to the array change the memory of the partitions, as in `from_dlpack`; nothing is copied.
 
     Raises
     ------
@@ -194,6 +200,8 @@ def from_partitioned(obj: Any, team: Team | None = None, *, copy: bool | None = 
     BufferError
         With ``copy=False``, if a partition must be copied.
     """
+    refuse_copies("from_partitioned", copy, writable)
+    copy = False if writable else copy
     if not isinstance(obj, dict) and not hasattr(obj, "__partitioned__"):
         given = type(obj).__name__
         raise TypeError(f"from_partitioned: expected a dict or an object with __partitioned__, given {given}; use asarray")
@@ -220,7 +228,7 @@ def from_partitioned(obj: Any, team: Team | None = None, *, copy: bool | None = 
             text = f"expected data of the partitions of this process's members; given None at {position}"
             raise ValueError(f"__partitioned__: partitions[{position}]['data']: {text}")
         blocks.append(fetched(position, entry))
-    return from_parts(blocks, dist, copy=copy)
+    return from_parts(blocks, dist, copy=copy, writable=writable)
 
 
 def _is_array(data: Any) -> bool:

@@ -16,6 +16,7 @@ from .rules import Operand, operate, unary
 from .views import indexing
 from .views.addresses import Flags, strides_of
 from .views.links import Bits, view
+from .views.writable import Loan, writable
 
 __all__ = ["Array"]
 
@@ -321,6 +322,44 @@ class Array(BaseArray):
             return type(self)(*of_host(self.numpy(), team=team))
         moved = self._native.redistribute(_native.Distribution(self._native.shape, team=team))
         return type(self)(moved, self._scalar)
+
+    def writable(self) -> Loan:
+        """The memory of the parts, to be written by other packages: ``with u.writable() as parts``. Collective.
+
+        Copies of the array, and expressions that were recorded, keep the value that they have: if there are any, or
+        parts that other packages still have, the array moves to memory of its own first. A view lends the memory of
+        its array. Inside the context the array and its views are not used: that is a RuntimeError. Afterwards they have
+        what was written to the owned cells; what was written to halos has no effect. On CUDA devices consumers' streams
+        wait for ours when they take a part, and leaving waits for all work on the devices. Memory must not be written
+        after leaving; exports made then are read-only.
+
+        Returns
+        -------
+        context manager
+            Gives this process's parts, in order, which export writable memory by DLPack, ``__array_interface__``,
+            ``__cuda_array_interface__`` and ``__distarray__``; together they have ``__partitioned__``.
+
+        Raises
+        ------
+        ValueError
+            For read-only views, views whose elements are not where their array has them, replicated dimensions, and
+            inside the step of a Loop.
+        BufferError
+            For parts on wgpu adapters; when JAX, whose arrays never change, takes a part.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import partita as pt
+        >>> u = pt.zeros(6, team=pt.Team(2, "host"))
+        >>> before = u + 1
+        >>> with u.writable() as parts:
+        ...     for part in parts:
+        ...         np.from_dlpack(part)[...] = part.index + 1
+        >>> print(u, before)
+        [1. 1. 1. 2. 2. 2.] [1. 1. 1. 1. 1. 1.]
+        """
+        return writable(self)
 
     def __distarray__(self) -> dict[str, Any]:
         """The Distributed Array Protocol 0.10, of an array with one part in this process; otherwise its parts have it.

@@ -160,9 +160,11 @@ def get(data: Any) -> Any:
     return data
 
 
-def partitioned(array: BaseArray) -> dict[str, Any]:
-    """``__partitioned__`` of an array; the data of other processes' parts is None. Collective."""
-    dist, team, parts = array.dist, array.team, {part.index: part for part in array.parts}
+def partitioned(array: BaseArray, shown: list[_native.Part] | None = None) -> dict[str, Any]:
+    """``__partitioned__`` of an array, by these parts if they are given; the data of other processes' parts is None.
+    Collective."""
+    dist, team = array.dist, array.team
+    parts = {part.index: part for part in (array.parts if shown is None else shown)}
     mine = [(address(team.ranks), os.getpid(), device_of(part)) for part in parts.values()]
     if array.ndim:
         everyone = of_members(team, "__partitioned__", mine)

@@ -156,14 +156,14 @@ def of_host(obj: Any, dtype: Any = None, dist: Distribution | None = None, team:
 # Parts.
 
 
-def of_parts(parts: Sequence[Any], dist: Distribution, copy: bool | None) -> _native.Array:
+def of_parts(parts: Sequence[Any], dist: Distribution, copy: bool | None, writable: bool = False) -> _native.Array:
     """An array of what each part owns; see `partita.from_parts`."""
     here = dist.team.local_members
     if len(parts) != len(here):
         whose = "" if dist.team.ranks == 1 else " of this process"
         raise ValueError(f"from_parts: expected {len(here)} parts, given {len(parts)}; pass one per part of dist{whose}")
-    if copy is not True:
-        shared = _used(parts, dist, must=copy is False)
+    if copy is not True or writable:
+        shared = _used(parts, dist, must=copy is False or writable, writable=writable)
         if shared is not None:
             return shared
     hosts = [host_of(part) for part in parts]
@@ -183,14 +183,14 @@ def _one_kind(names: Sequence[str]) -> str:
     return kinds[0]
 
 
-def _used(parts: Sequence[Any], dist: Distribution, must: bool) -> _native.Array | None:
+def _used(parts: Sequence[Any], dist: Distribution, must: bool, writable: bool) -> _native.Array | None:
     """The memory of all parts where it is, or None if one in any process must be copied; then BufferError if it must
     not."""
     made, refusal = None, None
     try:
         wanted = [device.__dlpack_device__() for device in dist.team.devices]
         lent = [_lent(x, at) for x, at in zip(parts, wanted, strict=True)]
-        made = _native.Array.over(dist, None, lent) if lent else None
+        made = _native.Array.over(dist, None, lent, writable) if lent else None
     except BufferError as error:
         refusal = error
     answers = of_processes(dist.team, "from_parts", (made and made.dtype, refusal and str(refusal)))
@@ -201,7 +201,7 @@ def _used(parts: Sequence[Any], dist: Distribution, must: bool) -> _native.Array
         return None
     # A process without parts learns the type from the others.
     kind = _one_kind([kind for kind, _ in answers if kind])
-    return made or _native.Array.over(dist, kind, [])
+    return made or _native.Array.over(dist, kind, [], writable)
 
 
 def host_of(part: Any) -> Any:
@@ -222,12 +222,12 @@ def host_of(part: Any) -> Any:
 # DLPack.
 
 
-def of_dlpack(x: Any, dist: Distribution | None, team: Team | None, copy: bool | None) -> Flagged:
+def of_dlpack(x: Any, dist: Distribution | None, team: Team | None, copy: bool | None, writable: bool = False) -> Flagged:
     """An array over or of foreign memory; see `partita.from_dlpack`."""
     if dist is not None and team is not None and dist.team != team:
         raise ValueError("from_dlpack: expected dist= or team=, given both and different")
-    if copy is not True:
-        shared = _shared(x, dist, team, must=copy is False)
+    if copy is not True or writable:
+        shared = _shared(x, dist, team, must=copy is False or writable, writable=writable)
         if shared is not None:
             return shared, False
     capsule = x if _is_capsule(x) else _exported(x)
@@ -241,18 +241,26 @@ def of_dlpack(x: Any, dist: Distribution | None, team: Team | None, copy: bool |
     return of_host(single, team=team)
 
 
+def refuse_copies(name: str, copy: bool | None, writable: bool) -> None:
+    """Memory that assignments land in is not copied."""
+    if copy and writable:
+        raise ValueError(f"{name}: expected copy=True or writable=True, given both; a copy has memory of its own")
+
+
 def _is_capsule(x: Any) -> bool:
     return type(x).__name__ == "PyCapsule"
 
 
-def _shared(x: Any, dist: Distribution | None, team: Team | None, must: bool) -> _native.Array | None:
+def _shared(
+    x: Any, dist: Distribution | None, team: Team | None, must: bool, writable: bool
+) -> _native.Array | None:
     """The memory of ``x`` where it is, or None if it must be copied; then BufferError if it must not."""
     if _is_capsule(x):
         # A capsule can be taken once, so there is no second try.
         if must and dist is None:
             text = "from_dlpack: expected dist= with copy=False, given a bare capsule, whose shape is not known"
             raise BufferError(f"{text}; pass the object itself")
-        return _native.Array.over(dist, None, [x]) if must and dist is not None else None
+        return _native.Array.over(dist, None, [x], writable) if must and dist is not None else None
     try:
         shape = getattr(x, "shape", None)
         if shape is None or (tuple(shape) == () and dist is None):
@@ -262,7 +270,7 @@ def _shared(x: Any, dist: Distribution | None, team: Team | None, must: bool) ->
             parts = "no team of ours" if where is None else f"{len(where)} parts over {where.ranks} processes"
             raise BufferError(f"from_dlpack: expected a team of one part for copy=False, given {parts}; allow a copy")
         dist = dist if dist is not None else _line(tuple(shape), where)
-        return _native.Array.over(dist, None, [_lent(x, where.devices[0].__dlpack_device__())])
+        return _native.Array.over(dist, None, [_lent(x, where.devices[0].__dlpack_device__())], writable)
     except BufferError:
         if must:
             raise

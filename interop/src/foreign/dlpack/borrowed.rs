@@ -1,7 +1,7 @@
 //! [`Borrowed`]: a foreign array. No number of its description is trusted: each is copied once and checked.
 
 use dlpark::ffi::{DLDevice, DLDeviceType, DLTensor};
-use dlpark::{AllocationDeleter, Managed, ManagedTensorBase, TensorRef};
+use dlpark::{AllocationDeleter, DlpackFlags, Managed, ManagedTensorBase, TensorRef};
 use partita::DType;
 use partita::index::Index;
 
@@ -12,6 +12,7 @@ use crate::element::Element;
 pub struct Borrowed {
     /// Shape and strides are the owner's.
     tensor: DLTensor,
+    is_writable: bool,
     _owner: AllocationDeleter,
 }
 
@@ -71,7 +72,10 @@ impl<M: ManagedTensorBase> From<Managed<M>> for Borrowed {
     fn from(managed: Managed<M>) -> Borrowed {
         // SAFETY: owned, and read before anybody else may touch it.
         let tensor = unsafe { *managed.tensor() };
-        Borrowed { tensor, _owner: managed.into_deleter() }
+        // SAFETY: as above.
+        let is_versioned = unsafe { &*managed.as_ptr() }.version().is_some();
+        let is_writable = is_versioned && !managed.flags().contains(DlpackFlags::READ_ONLY);
+        Borrowed { tensor, is_writable, _owner: managed.into_deleter() }
     }
 }
 
@@ -79,6 +83,11 @@ impl Borrowed {
     /// Number of dimensions that the description claims.
     pub fn rank(&self) -> i32 {
         self.tensor.ndim
+    }
+
+    /// Whether the producer says that the memory may be written; structs from before version 1 say nothing.
+    pub fn is_writable(&self) -> bool {
+        self.is_writable
     }
 
     /// The memory, to be used where it is for as long as this value lives.

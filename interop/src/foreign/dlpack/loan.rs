@@ -108,6 +108,11 @@ impl Loan {
         Ok(Loan { memory, location, address, flags: DlpackFlags::IS_COPIED, element, shape, strides })
     }
 
+    /// The same cells, to be written by the consumer.
+    pub fn writable(self) -> Loan {
+        Loan { flags: self.flags - DlpackFlags::READ_ONLY, ..self }
+    }
+
     /// Takes the loan over, as a consumer in this process.
     pub fn borrow(self) -> Borrowed {
         Borrowed::from(self.versioned())

@@ -13,6 +13,7 @@ use pyo3::types::{PyComplex, PyFloat, PyInt, PyTuple};
 
 use super::convert::{Key, element, number, python_number, scalar, span, tuple};
 use super::foreign;
+use super::lending::Lending;
 use super::operations::{op1, op2, plain, plain1, reduce};
 use super::typed::Typed;
 use crate::complex;
@@ -85,16 +86,20 @@ impl Array {
         detached(py, make).map(Array::of)
     }
 
-    /// The memory of the arrays in DLPack capsules, one per part of this process, where it is.
+    /// The memory of the arrays in DLPack capsules, one per part of this process, where it is; if `writable`,
+    /// what is assigned lands there.
     #[staticmethod]
+    #[pyo3(signature = (dist, dtype, capsules, writable = false))]
     fn over(
         py: Python<'_>,
         dist: &Distribution,
         dtype: Option<&str>,
         capsules: Vec<Bound<'_, PyAny>>,
+        writable: bool,
     ) -> PyResult<Array> {
         let element = dtype.map(self::element).transpose()?;
-        foreign::over(py, dist, element, &capsules).map(Array::of)
+        let typed = foreign::over(py, dist, element, &capsules, writable)?;
+        if writable { Array::at_home(typed).map_err(raised) } else { Ok(Array::of(typed)) }
     }
 
     /// The host memory of an object with DLPack, on one part; None where that takes more than asking for it.
@@ -148,8 +153,7 @@ impl Array {
 
     /// Takes over the value of another handle.
     fn replace(&self, py: Python<'_>, other: &Array) -> PyResult<()> {
-        self.hold(py, other.value(py)?);
-        Ok(())
+        self.hold(py, other.value(py)?)
     }
 
     /// Computes the value now.
@@ -199,6 +203,12 @@ impl Array {
     #[pyo3(signature = (is_scalar = false))]
     fn parts(&self, py: Python<'_>, is_scalar: bool) -> PyResult<Vec<Py<Part>>> {
         part_handle::parts(py, &self.value(py)?, is_scalar)
+    }
+
+    /// Lends the memory of the parts to be written, or those of the view of the array that `view()` makes.
+    #[pyo3(signature = (is_scalar, view = None))]
+    fn lend(slf: Py<Array>, py: Python<'_>, is_scalar: bool, view: Option<Py<PyAny>>) -> PyResult<Lending> {
+        Lending::begin(py, slf, is_scalar, view)
     }
 
     /// A constant that goes with this array.

@@ -80,7 +80,7 @@ fn lent_by_host(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Option<Ty
     }
     let host = partita::Device::all().first().filter(|device| location(device) == DLDevice::CPU);
     let Some(host) = host else { return Ok(None) };
-    let (memory, buffer) = capsule::held(borrowed, host, DLDevice::CPU)?;
+    let (memory, buffer) = capsule::held(borrowed, host, DLDevice::CPU, false)?;
     let element = memory.element;
     let make = || {
         let line = host_line(&memory.shape)?;
@@ -133,8 +133,9 @@ pub fn over(
     dist: &Distribution,
     element: Option<Element>,
     capsules: &[Bound<'_, PyAny>],
+    writable: bool,
 ) -> PyResult<Typed> {
-    let (team, mut pieces) = (&dist.team, Vec::new());
+    let (team, mut pieces, mut places) = (&dist.team, Vec::new(), Vec::new());
     let mut kind = element;
     let refuse = |text: String| PyBufferError::new_err(format!("from_dlpack: {text}; allow a copy"));
     let here: Vec<usize> = (0..team.size()).filter(|&part| team.is_here(part)).collect();
@@ -143,7 +144,7 @@ pub fn over(
     }
     for (part, capsule) in here.into_iter().zip(capsules) {
         let device = team.device(part);
-        let (memory, buffer) = capsule::share(capsule, device, location(device))?;
+        let (memory, buffer) = capsule::share(capsule, device, location(device), writable)?;
         let extents = dist.dist.owned(part).extents();
         if memory.shape != extents {
             let (expected, given) = (extents, memory.shape);
@@ -153,7 +154,14 @@ pub fn over(
             let (one, other) = (memory.element.name(), kind.map_or("", Element::name));
             return Err(refuse(format!("expected parts of one dtype, given {other} and {one}")));
         }
+        places.push((location(device).into(), memory.address, memory.bytes));
         pieces.push(buffer);
+    }
+    places.sort_unstable();
+    let overlaps =
+        |pair: &[((u32, i32), u64, u64)]| pair[0].0 == pair[1].0 && pair[1].1 - pair[0].1 < pair[0].2;
+    if writable && places.windows(2).any(overlaps) {
+        return Err(refuse("expected parts in memory of their own, given parts that overlap".into()));
     }
     let Some(element) = kind else {
         return Err(refuse("expected at least one part, given none".into()));

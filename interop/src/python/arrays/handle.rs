@@ -3,6 +3,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use partita::array::Home;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -12,7 +13,7 @@ use crate::element::Element;
 use crate::python::runtime::raised;
 use crate::python::runtime::released;
 
-/// A handle to a value; assignment gives it another one. Empty while a Loop runs on it.
+/// A handle to a value; assignment gives it another one. Empty while a Loop runs on it or its memory is lent.
 #[pyclass(frozen, module = "partita._native")]
 pub struct Array(Mutex<Held>);
 
@@ -20,12 +21,31 @@ pub struct Array(Mutex<Held>);
 struct Held {
     element: Element,
     array: Option<partita::Array>,
+    /// Where the value is kept, if that is another owner's memory.
+    home: Option<Home>,
+}
+
+impl Held {
+    /// Has what was assigned in the memory where the value is kept.
+    fn land(&mut self) -> partita::Result<()> {
+        match (&mut self.home, &mut self.array) {
+            (Some(home), Some(array)) => home.receive(array),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Array {
     pub fn of(typed: Typed) -> Array {
         let Typed { array, element } = typed;
-        Array(Mutex::new(Held { element, array: Some(array) }))
+        Array(Mutex::new(Held { element, array: Some(array), home: None }))
+    }
+
+    /// A handle whose value is kept in the memory that it was made over.
+    pub fn at_home(typed: Typed) -> partita::Result<Array> {
+        let Typed { array, element } = typed;
+        let home = Some(Home::of(&array)?);
+        Ok(Array(Mutex::new(Held { element, array: Some(array), home })))
     }
 
     /// Another thread may hold the lock while it computes, so the interpreter's is released to wait for it.
@@ -64,15 +84,51 @@ impl Array {
     ) -> PyResult<()> {
         let outcome = released(py, || {
             let mut target = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            target.array.as_mut().map(|target| change(target, &value.array))
+            let changed = target.array.as_mut().map(|target| change(target, &value.array));
+            changed.map(|outcome| outcome.and_then(|()| target.land()))
         });
         outcome.ok_or_else(busy)?.map_err(raised)
     }
 
     /// Gives the handle another value.
-    pub fn hold(&self, py: Python<'_>, value: Typed) {
+    pub fn hold(&self, py: Python<'_>, value: Typed) -> PyResult<()> {
         let Typed { array, element } = value;
-        *self.locked(py) = Held { element, array: Some(array) };
+        self.with_home(py, |held| {
+            (held.element, held.array) = (element, Some(array));
+            held.land()
+        })
+    }
+
+    /// Gives the handle back a value that was taken, as it was changed meanwhile.
+    pub fn restore(&self, py: Python<'_>, array: partita::Array) -> PyResult<()> {
+        self.with_home(py, |held| {
+            held.array = Some(array);
+            held.land()
+        })
+    }
+
+    /// Works on what the handle has, without the interpreter's lock if another owner's memory is written.
+    fn with_home(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Held) -> partita::Result<()> + Send,
+    ) -> PyResult<()> {
+        let has_home = self.locked(py).home.is_some();
+        let outcome = match has_home {
+            false => work(&mut self.locked(py)),
+            true => released(py, || work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))),
+        };
+        outcome.map_err(raised)
+    }
+
+    /// The memory where the value is kept, which the handle no longer has until it is `move_in` again.
+    pub fn take_home(&self, py: Python<'_>) -> Option<Home> {
+        self.locked(py).home.take()
+    }
+
+    /// Keeps the value in this memory.
+    pub fn move_in(&self, py: Python<'_>, home: Option<Home>) {
+        self.locked(py).home = home;
     }
 
     /// Gives the handle a value of the same elements.
@@ -82,7 +138,6 @@ impl Array {
 }
 
 fn busy() -> PyErr {
-    PyRuntimeError::new_err(
-        "expected an array that is not in use, given one that a Loop runs on; wait for it",
-    )
+    let given = "one that a Loop runs on or whose memory is lent";
+    PyRuntimeError::new_err(format!("expected an array that is not in use, given {given}; wait for it"))
 }

@@ -4,6 +4,7 @@ pub mod array;
 pub mod convert;
 pub mod foreign;
 pub mod handle;
+pub mod lending;
 pub mod loops;
 pub mod operations;
 pub mod typed;
