@@ -240,3 +240,21 @@ def test_the_c_exchange_table(u):
         shown = table.show(head)
         np.testing.assert_array_equal(shown.numpy(), np.from_dlpack(p, device="cpu"))
         assert shown.team.devices == [p.device]
+
+
+def test_functions_of_ones_own_queue_work_on_the_streams(u, expected, driver):
+    kept = []
+
+    def negative(block, u, out):
+        source, said, stream = u.__cuda_array_interface__, out.__cuda_array_interface__, block.stream
+        assert source["stream"] == stream.__cuda_stream__()[1] == block.device.stream and source["data"][1] and not said["data"][1]
+        driver.current(u.__dlpack_device__()[1])
+        rows, columns = block.inner
+        for row in range(out.shape[0]):
+            address = source["data"][0] + (rows.start + row) * source["strides"][0] + columns.start * 4
+            kept.append(-driver.read(address, out.shape[1], stream.handle))
+            place = ctypes.c_uint64(said["data"][0] + row * said["strides"][0])
+            count = ctypes.c_size_t(kept[-1].nbytes)
+            driver.call("cuMemcpyHtoDAsync_v2", place, ctypes.c_void_p(kept[-1].ctypes.data), count, ctypes.c_void_p(stream.handle))
+
+    np.testing.assert_array_equal((pt.map_parts(negative, u) * 2).numpy(), -2 * expected)
