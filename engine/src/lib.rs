@@ -46,7 +46,7 @@ pub use device::Device;
 pub use error::{Error, Result};
 pub use index::Distribution;
 pub use operators::fourier;
-pub use partita_kernels::{DType, Scalar};
+pub use partita_kernels::{DType, FoldOp, Scalar};
 pub use process::{config, error, interrupt, trace};
 pub use team::Team;
 
@@ -57,7 +57,7 @@ pub mod prelude {
     pub use crate::device::{Device, DeviceKind};
     pub use crate::index::{Distribution, Region};
     pub use crate::team::Team;
-    pub use crate::{DType, Scalar, s};
+    pub use crate::{DType, FoldOp, Scalar, s};
 }
 
 /// Compiles and runs the Rust programs of README.md.

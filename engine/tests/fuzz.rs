@@ -9,7 +9,7 @@ mod random;
 use agreement::{SMALL_BINDING_BYTES, difference, gpus, on_host, run_on};
 use found::ran;
 use partita::prelude::*;
-use partita_kernels::{Launch, Param, Verified, simplify};
+use partita_kernels::{Form, Launch, Param, Verified, simplify};
 use random::Case;
 
 /// Seeds of one run; `PARTITA_FUZZ_SEEDS=first..last` takes others.
@@ -36,7 +36,11 @@ fn is_tried(device: &Device, kernel: &Verified) -> bool {
 /// An adapter with small limits refuses kernels of which one point alone reads more than a binding holds
 /// (with what aligning its ends may add).
 fn holds_a_point(device: &Device, kernel: &Verified, launch: &Launch) -> bool {
-    let point = Launch { extents: vec![1; launch.extents.len()], ..launch.clone() };
+    // The lines of a scan are not cut, either.
+    let is_whole = |dim: usize| matches!(&kernel.kernel().form, Form::Scan(scan) if scan.axis == dim);
+    let extent = |(dim, &extent): (usize, &usize)| if is_whole(dim) { extent } else { 1 };
+    let extents = launch.extents.iter().enumerate().map(extent).collect();
+    let point = Launch { extents, ..launch.clone() };
     let params = &kernel.kernel().params;
     let spans = kernel.touched(&point).into_iter().zip(params);
     let bytes = |(span, param): (Option<(i64, i64)>, &Param)| {

@@ -9,7 +9,7 @@ use agreement::*;
 use found::ran;
 use partita::device::wgpu::Shrink;
 use partita::prelude::*;
-use partita_kernels::{BinaryOp, Builder, Fold, FoldOp, Form, Launch, Math1, Scalar, Verified, View};
+use partita_kernels::{BinaryOp, Builder, Fold, Form, Launch, Math1, Scalar, Verified, View};
 
 /// The devices with the limits they have.
 fn whole() -> impl Iterator<Item = &'static Device> {
@@ -92,6 +92,28 @@ fn folds_of_every_type_and_shape() {
     }
 }
 
+#[test]
+fn scans_give_the_bits_of_the_definition() {
+    let mut counts = vec![0; whole().count()];
+    for d in DType::ALL {
+        for op in cases::FOLDS {
+            for ((extents, axis), computed) in SCANS.into_iter().flat_map(|s| [(s, false), (s, true)]) {
+                let Some(case) = scan_case(op, d, extents, axis, computed) else { continue };
+                let expected = by_definition(&case.0, &case.1, &case.2);
+                let given = on_host(&case.0, &case.1, &case.2);
+                assert_eq!(difference(&case.0, &expected, &given), None, "host {:?}", case.1);
+                for (device, count) in whole().zip(&mut counts) {
+                    fold_in_order(device, &case, &expected);
+                    *count += 1;
+                }
+            }
+        }
+    }
+    for (device, count) in whole().zip(counts) {
+        ran("scans", device, count);
+    }
+}
+
 /// The wgpu adapter, the same with small limits, and with shaders of hardware without trust in its driver.
 fn adapters() -> impl Iterator<Item = Device> {
     let all: Vec<Device> =
@@ -101,7 +123,7 @@ fn adapters() -> impl Iterator<Item = Device> {
     all.into_iter().chain(cautious)
 }
 
-/// Asserts that a device folds floats as the definition does.
+/// Asserts that a device folds or scans as the definition does.
 fn fold_in_order(device: &Device, case: &Case, expected: &Arrays) {
     let (kernel, launch, arrays) = case;
     let given = run_on(device, kernel, launch, arrays).unwrap_or_else(|e| panic!("{device:?}: {e}"));

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use crate::dtype::{DType, Scalar};
 use crate::ir::{
-    Access, BinaryOp, CompareOp, Fold, Form, Inst, Kernel, Math1, Math2, Op, Param, Store, UnaryOp, Value,
+    Access, BinaryOp, CompareOp, Fold, Form, Inst, Kernel, Math1, Math2, Op, Param, Scan, Store, UnaryOp,
+    Value,
 };
 use crate::verify::{Verified, VerifyError, verify};
 
@@ -209,6 +210,14 @@ impl Builder {
     /// As [`Builder::finish`].
     pub fn reduce(self, axes: &[bool], folds: &[Fold]) -> Result<Verified, VerifyError> {
         self.finish(Form::Reduce { axes: axes.to_vec(), folds: folds.to_vec() })
+    }
+
+    /// Finishes a scan.
+    ///
+    /// # Errors
+    /// As [`Builder::finish`].
+    pub fn scan(self, scan: Scan) -> Result<Verified, VerifyError> {
+        self.finish(Form::Scan(scan))
     }
 
     /// Finishes a gather.

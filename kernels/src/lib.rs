@@ -1,6 +1,6 @@
 //! Partita's kernels: the IR, its meaning, and its translations.
 //!
-//! A [`Kernel`] is a straight line of scalar instructions inside one of four loop forms (start with the essay
+//! A [`Kernel`] is a straight line of scalar instructions inside one of five loop forms (start with the essay
 //! in [`ir`]). [`build`] makes one, [`verify`] checks it and works out its footprint, [`mod@simplify`]
 //! shortens it. [`interpret`] is the definition: what each operation and form means. [`cpu`] runs kernels on
 //! the host, with machine code from [`cpu::x86`]; [`ptx`] writes them for NVIDIA GPUs and [`wgsl`] for WebGPU
@@ -26,7 +26,7 @@ pub use build::Builder;
 pub use dtype::{DType, Kind, Scalar};
 pub use ir::{
     Access, BinaryOp, CompareOp, Fold, FoldOp, Form, Inst, Kernel, Launch, MAX_RANK, Math1, Math2, Op, Param,
-    Store, UnaryOp, Value, View,
+    Scan, Store, UnaryOp, Value, View,
 };
 pub use simplify::simplify;
 pub use verify::footprint::Footprint;

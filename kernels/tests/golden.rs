@@ -38,6 +38,7 @@ fn golden_cases() -> Vec<Verified> {
         named("argmin", cases::arg_fold(false, DType::F32, DType::I32, &[true]).unwrap()),
         named("gather", cases::gather(DType::F32, DType::I32).unwrap()),
         named("scatter_copy", cases::scatter(DType::I16, DType::U32, false).unwrap()),
+        named("scan", cases::scan(FoldOp::Sum, DType::F32, (2, 1), false).unwrap()),
         named("scatter_add", cases::scatter(DType::F32, DType::I32, true).unwrap()),
         functions(),
         fma(),

@@ -140,6 +140,7 @@ impl Explain<'_> {
             }
             Task::GatherWindow { dist, dtype, .. } => Ok(vec![gathering("gather_window", dist, *dtype)?]),
             Task::GatherElements { dist, dtype, .. } => Ok(vec![gathering("gather_elements", dist, *dtype)?]),
+            Task::Scan { dist, dtype, .. } => Ok(vec![gathering("scan", dist, *dtype)?]),
             Task::Move { base, dist, dtype, .. } => {
                 let from = &self.nodes[*base as usize].team;
                 let mut step = gathering("move", dist, *dtype)?;

@@ -15,6 +15,7 @@ pub const PROGRAMS: &[Program] = &[
     ("loop", replayed),
     ("started", started),
     ("reductions", reductions),
+    ("scans", scans),
     ("elements", elements),
     ("windows", windows),
     ("views", views),
@@ -216,6 +217,18 @@ fn reductions(team: &Team) -> partita::Result<Vec<u8>> {
     }
     let total: f64 = wave(team, &grid(team, &[8, 8]))?.sum(&[]).item()?;
     log.0.extend(total.to_le_bytes());
+    Ok(log.0)
+}
+
+fn scans(team: &Team) -> partita::Result<Vec<u8>> {
+    let mut log = Log::default();
+    for shape in [[7, 11], [70, 33], [1, 300]] {
+        let x = wave(team, &grid(team, &shape))?;
+        for axis in [0, 1] {
+            log.array(&x.cumulative_sum(axis))?;
+            log.array(&(&x - x.scan_before(axis, FoldOp::Max)))?;
+        }
+    }
     Ok(log.0)
 }
 

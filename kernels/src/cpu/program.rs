@@ -6,6 +6,7 @@ use super::body::run::{ParamPlace, Run};
 use super::body::worker::{eval_tile, for_each_tile};
 use super::forms::indexed;
 use super::forms::reduce::Reduction;
+use super::forms::scan::{ScanLoops, ScanSource};
 use super::launch::{HostLaunch, Memory, Tuning, coordinate_dims};
 use super::loops::copy;
 use super::loops::level::Level;
@@ -13,7 +14,7 @@ use super::machine::Machine;
 use super::packing::PackedLaunch;
 use super::thread_pool::share_out;
 use crate::cpu::x86::IsaLevel;
-use crate::ir::{Form, Launch};
+use crate::ir::{Form, Launch, Scan};
 use crate::verify::{LaunchError, Verified};
 
 /// Lanes of a stencil's row that gains from non-temporal stores.
@@ -27,6 +28,8 @@ pub struct Program {
     kernel: Verified,
     /// Of a reduction: its folds. Code and machine code are those of its values.
     reduction: Option<Reduction>,
+    /// Of a scan: its loops, and the programs of what has to be computed before.
+    scan: Option<Box<ScanProgram>>,
     code: Code,
     machine: Option<Machine>,
     level: Level,
@@ -61,13 +64,29 @@ impl Program {
         let level = instructions.loops;
         let reduction = match &kernel.kernel().form {
             Form::Reduce { axes, folds } => Some(Reduction::new(kernel.kernel(), axes, folds, level)),
-            Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => None,
+            Form::Elementwise { .. } | Form::Scan(_) | Form::Gather { .. } | Form::Scatter { .. } => None,
         };
+        if let Form::Scan(scan) = &kernel.kernel().form {
+            return Program::compile_scan(kernel, scan, instructions, tuning);
+        }
         let computed = reduction.as_ref().map_or(kernel, |reduction| &reduction.values.kernel);
         let code = compile(&lower::lower(computed.kernel(), level));
         let folds = reduction.as_ref().map_or_else(Vec::new, |reduction| reduction.values.fold_ops());
         let machine = Machine::new(computed, instructions.code, folds);
-        Program { kernel: kernel.clone(), reduction, code, machine, level, tuning }
+        Program { kernel: kernel.clone(), reduction, scan: None, code, machine, level, tuning }
+    }
+
+    fn compile_scan(kernel: &Verified, scan: &Scan, instructions: Instructions, tuning: Tuning) -> Program {
+        let level = instructions.loops;
+        let loops = ScanLoops::new(kernel.kernel(), scan, level);
+        let computed = |source: &ScanSource| match source {
+            ScanSource::Computed(kernel) => Some(Program::compile_for(kernel, instructions, tuning)),
+            ScanSource::Constant(_) | ScanSource::Loaded(..) => None,
+        };
+        let (starts, values) = (computed(&loops.starts), computed(&loops.values));
+        let scan = Some(Box::new(ScanProgram { loops, starts, values }));
+        let code = Code::default();
+        Program { kernel: kernel.clone(), reduction: None, scan, code, machine: None, level, tuning }
     }
 
     /// Runs the program once, on up to `threads` threads; the result is there when it returns.
@@ -101,6 +120,9 @@ impl Program {
                     let reduction = self.reduction.as_ref().expect("a reduction is compiled as one");
                     reduction.run(&task, self.machine.as_ref());
                 }
+                Form::Scan(scan) => {
+                    self.scan.as_ref().expect("a scan is compiled as one").run(&task, scan.output as usize);
+                }
                 Form::Gather { source, output, .. } => {
                     indexed::gather(&task, *source as usize, *output as usize)
                 }
@@ -108,6 +130,45 @@ impl Program {
             }
         }
         Ok(())
+    }
+}
+
+/// A scan, compiled.
+struct ScanProgram {
+    loops: ScanLoops,
+    /// What has to be computed first.
+    starts: Option<Program>,
+    values: Option<Program>,
+}
+
+impl ScanProgram {
+    /// Computes what is not in memory, and walks the lines.
+    ///
+    /// # Safety
+    /// As [`Program::run`], of a launch that was checked.
+    unsafe fn run(&self, task: &HostLaunch<'_>, output: usize) {
+        if task.launch.points() == 0 {
+            return;
+        }
+        let compute = |program: &Program, launch: &Launch, memory: &[Memory]| {
+            // SAFETY: a kernel of the same parameters, over points of the launch that was checked.
+            let computed = unsafe { program.run(launch, memory, task.threads) };
+            computed.expect("the launch was checked");
+        };
+        let size = task.kernel.params[output].dtype.size_bytes();
+        let (launch, elements) = self.loops.start_launch(task.launch);
+        let mut room = vec![0u64; if self.starts.is_some() { (elements * size).div_ceil(8) } else { 0 }];
+        let starts = Memory { ptr: room.as_mut_ptr().cast(), len: elements };
+        if let Some(program) = &self.starts {
+            let mut memory = task.memory.to_vec();
+            memory[output] = starts;
+            compute(program, &launch, &memory);
+        }
+        if let Some(program) = &self.values {
+            compute(program, task.launch, task.memory);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.loops.run(task, Some((&launch, starts))) };
     }
 }
 

@@ -1,9 +1,9 @@
 //! The definition of the IR: what every operation and form means, point by point and as plainly as can be.
 //!
 //! [`run`] executes a launch on vectors of bit patterns. [`operations`] gives the result of one operation on
-//! scalars; `reduce` folds, in the order that all executions share: adjacent pairs, level by level. Every
-//! other execution of a kernel ([`crate::cpu`], PTX, WGSL) is tested against this module and must give its
-//! bits (any NaN equals any NaN).
+//! scalars; `reduce` folds, in the order that all executions share: adjacent pairs, level by level; scans
+//! take one point of a line after the other. Every other execution of a kernel ([`crate::cpu`], PTX, WGSL) is
+//! tested against this module and must give its bits (any NaN equals any NaN).
 //!
 //! Invariant: nothing here is fast, parallel or unsafe, and nothing is shared with the engines under test but
 //! the mathematical functions of [`crate::math`], which are themselves written once for all.
@@ -13,7 +13,7 @@ mod point;
 mod reduce;
 
 use crate::dtype::Scalar;
-use crate::ir::{BinaryOp, Form, Launch};
+use crate::ir::{BinaryOp, Form, Launch, Scan};
 use crate::verify::{LaunchError, Verified};
 use operations::binary;
 pub use point::ElementBits;
@@ -60,6 +60,7 @@ pub fn run(verified: &Verified, launch: &Launch, memory: &mut [ElementBits]) -> 
                 reduce::fold(verified, launch, memory, axes, fold);
             }
         }
+        Form::Scan(scan) => scan_lines(verified, launch, memory, scan),
         Form::Gather { index, source, output } => {
             for point in points(&launch.extents) {
                 let values = evaluate(kernel, launch, memory, &point);
@@ -82,4 +83,23 @@ pub fn run(verified: &Verified, launch: &Launch, memory: &mut [ElementBits]) -> 
         }
     }
     Ok(())
+}
+
+/// Each line from its first point on: start, then one value after the other.
+fn scan_lines(verified: &Verified, launch: &Launch, memory: &mut [ElementBits], scan: &Scan) {
+    let mut firsts = launch.extents.clone();
+    let length = std::mem::replace(&mut firsts[scan.axis], 1);
+    for first in points(&firsts) {
+        let mut so_far = None;
+        for i in 0..length {
+            let mut point = first.clone();
+            point[scan.axis] = i;
+            let values = evaluate(verified.kernel(), launch, memory, &point);
+            let before = so_far.unwrap_or(values[scan.start.index()]);
+            let after = binary(scan.op.step(), before, values[scan.value.index()]);
+            let at = element(launch, scan.output, &point);
+            memory[scan.output as usize][at] = if scan.exclusive { before.bits } else { after.bits };
+            so_far = Some(after);
+        }
+    }
 }

@@ -227,6 +227,12 @@ pub enum Form {
         /// What is folded, and where the result goes.
         folds: Vec<Fold>,
     },
+    /// Walks every line along one dimension from its first point on: a value starts as `start` there, is
+    /// combined with each point's `value`, in order, and stored at the point, before or after that.
+    ///
+    /// Lines are apart, points of a line follow each other. So a long line is as slow as its steps; the
+    /// engine makes scans of long axes of several short ones.
+    Scan(Scan),
     /// `output[point] = source[index]` where `index` is a value of the body (i32, i64, u32 or u64)
     /// counted in elements of `source` from its view's offset. The source's view is one-dimensional:
     /// only `offset` is used. Indices outside `0..source_len` leave the output untouched.
@@ -259,6 +265,23 @@ pub struct Store {
     pub param: u32,
     /// What is stored.
     pub value: Value,
+}
+
+/// What a `Scan` kernel does along its lines.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Scan {
+    /// The dimension that is walked.
+    pub axis: usize,
+    /// How the value so far and the next one are combined, in this order; each step rounds.
+    pub op: FoldOp,
+    /// The value that a line starts from, as its first point has it.
+    pub start: Value,
+    /// What each point adds.
+    pub value: Value,
+    /// An `Out` parameter of the type of both.
+    pub output: u32,
+    /// Stores the value before the point is added, not after.
+    pub exclusive: bool,
 }
 
 /// One reduction of a `Reduce` kernel.

@@ -41,6 +41,7 @@
 //!   Integers convert to f16 and bf16 through f32; f64 converts to them directly, rounded once.
 //! - folds combine adjacent pairs, level by level; those of f16 and bf16 accumulate in f32 and round once at
 //!   the end. An argument fold over an empty region gives the neutral value and index 0.
+//! - scans go along each line, one value after the other, each step rounded to the type.
 //! - loads, stores, gathers and copies move bits.
 //! - comparisons with NaN are false, `ne` is true. NaN is recognised by its bits, never by `x != x`.
 //! - NaN payloads are not specified: a NaN result is some NaN.

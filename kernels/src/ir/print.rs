@@ -83,6 +83,11 @@ impl fmt::Display for Form {
                 }
                 Ok(())
             }
+            Form::Scan(scan) => {
+                let kind = if scan.exclusive { " before" } else { "" };
+                let (axis, op, output) = (scan.axis, lower(&scan.op), scan.output);
+                writeln!(f, "  scan[{axis}] p{output} = {op}{kind} %{} from %{}", scan.value.0, scan.start.0)
+            }
             Form::Gather { index, source, output } => {
                 writeln!(f, "  gather p{output} = p{source}[%{}]", index.0)
             }

@@ -16,7 +16,7 @@ impl Kernel {
         match self.form {
             Form::Gather { source, .. } => Some(source),
             Form::Scatter { output, .. } => Some(output),
-            Form::Elementwise { .. } | Form::Reduce { .. } => None,
+            Form::Elementwise { .. } | Form::Reduce { .. } | Form::Scan(_) => None,
         }
     }
 
@@ -26,7 +26,9 @@ impl Kernel {
             Form::Reduce { axes, .. } => {
                 axes.iter().zip(&launch.extents).map(|(&folded, &e)| if folded { 1 } else { e }).product()
             }
-            Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => launch.points(),
+            Form::Elementwise { .. } | Form::Scan(_) | Form::Gather { .. } | Form::Scatter { .. } => {
+                launch.points()
+            }
         }
     }
 
@@ -41,6 +43,7 @@ impl Kernel {
                     Fold::Arg { value, index, .. } => vec![value, index],
                 })
                 .collect(),
+            Form::Scan(scan) => vec![scan.start, scan.value],
             Form::Gather { index, .. } => vec![*index],
             Form::Scatter { index, value, .. } => vec![*index, *value],
         }
@@ -48,11 +51,12 @@ impl Kernel {
 }
 
 impl Form {
-    /// `elementwise`, `reduce`, `gather` or `scatter`.
+    /// `elementwise`, `reduce`, `scan`, `gather` or `scatter`.
     pub fn name(&self) -> &'static str {
         match self {
             Form::Elementwise { .. } => "elementwise",
             Form::Reduce { .. } => "reduce",
+            Form::Scan(_) => "scan",
             Form::Gather { .. } => "gather",
             Form::Scatter { .. } => "scatter",
         }
@@ -67,6 +71,7 @@ impl Form {
                 Fold::Value { value, .. } => *value = f(*value),
                 Fold::Arg { value, index, .. } => (*value, *index) = (f(*value), f(*index)),
             }),
+            Form::Scan(scan) => (scan.start, scan.value) = (f(scan.start), f(scan.value)),
             Form::Gather { index, .. } => *index = f(*index),
             Form::Scatter { index, value, .. } => (*index, *value) = (f(*index), f(*value)),
         }

@@ -3,13 +3,13 @@
 //! A grid's coordinates and the steps along its slots are 32-bit numbers; addresses are 64-bit. Regions
 //! beyond that, or beyond what a grid may have of blocks, are cut into several grids.
 
-use super::entries::{fold, pointwise, streaming, transpose, vector};
+use super::entries::{fold, pointwise, scan, streaming, transpose, vector};
 use super::launch::fold::MAX_INNER_FOLD;
 use super::launch::pointwise::plan_batch;
 use super::launch::{Facts, LaunchPlan, Limits, Module, Source, Span};
 use super::schedule::Schedule;
 use super::text::{MAX_BLOCK_BYTES, PtxTarget};
-use crate::ir::{Form, Launch};
+use crate::ir::{Form, Launch, Param, View};
 use crate::math;
 use crate::verify::{LaunchError, Verified};
 
@@ -36,6 +36,7 @@ pub fn emit(kernel: &Verified, target: &PtxTarget) -> Result<Module, PtxUnsuppor
     let schedule = Schedule::of(&verified);
     let entries = match &kernel.form {
         Form::Reduce { .. } => fold::entries(&verified, target, schedule.folds),
+        Form::Scan(form) => vec![scan::entry(&verified, target, form)],
         Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => {
             let mut entries = vec![pointwise::entry(&verified, target)];
             entries.extend(schedule.vector.as_ref().map(|plan| vector::entry(&verified, target, plan)));
@@ -80,9 +81,12 @@ impl Module {
     /// Whether grids can count the points of a launch.
     ///
     /// # Errors
-    /// A folded dimension of more than 2^31 points lies within another one that does not merge with it:
-    /// coordinates within a grid have 32 bits.
+    /// A folded dimension of more than 2^31 points lies within another one that does not merge with it, or
+    /// the points of a scanned line are 2^31 bytes apart: coordinates and steps within a grid have 32 bits.
     pub fn check(&self, launch: &Launch) -> Result<(), LaunchError> {
+        if let Form::Scan(form) = &self.kernel.kernel().form {
+            return self.check_line(launch, form.axis);
+        }
         if launch.points() as u64 <= MAX_INNER_FOLD {
             return Ok(());
         }
@@ -96,12 +100,30 @@ impl Module {
         Err(LaunchError { kernel: kernel.name.clone(), reason })
     }
 
+    fn check_line(&self, launch: &Launch, axis: usize) -> Result<(), LaunchError> {
+        let kernel = self.kernel.kernel();
+        let fits = |(param, view): (&Param, &View)| {
+            let bytes = view.strides[axis].checked_mul(param.dtype.size_bytes() as i64);
+            bytes.is_some_and(|bytes| i32::try_from(bytes).is_ok())
+        };
+        if kernel.params.iter().zip(&launch.views).all(fits) && launch.extents[axis] <= i32::MAX as usize {
+            return Ok(());
+        }
+        let reason = format!(
+            "expected fewer than 2^31 points of a line, and bytes between two, given {} points; \
+             scan a copy whose lines are closer in memory",
+            launch.extents[axis]
+        );
+        Err(LaunchError { kernel: kernel.name.clone(), reason })
+    }
+
     /// The grids that carry out `launch`; none if there is nothing to do. `launch` must have passed
     /// [`Verified::check`](crate::Verified::check) with this memory, and [`Module::check`].
     pub fn plan(&self, launch: &Launch, memory: &[Span], facts: Facts) -> LaunchPlan {
         let source = Source::new(self, launch, memory);
         match &source.kernel.form {
             Form::Reduce { .. } => source.reduction(facts),
+            Form::Scan(form) => source.scan(form),
             Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => source.pointwise(facts),
         }
     }

@@ -3,8 +3,9 @@
 //! A [`Module`] has a few entry points, each a complete way to run the kernel: `pointwise` visits one point
 //! per thread, whatever the strides; `vector` moves 16 bytes at a time; `streaming` takes the planes of a
 //! stencil one after the other and keeps what the next ones need in registers; `transpose` goes through
-//! shared memory; `batched_copy` visits many boxes in one launch; `fold`, `fold_runs` and `tree` are the
-//! passes of a reduction. Each has a text of its own, so that a driver compiles what is used.
+//! shared memory; `batched_copy` visits many boxes in one launch; `scan` walks one line per thread; `fold`,
+//! `fold_runs` and `tree` are the passes of a reduction. Each has a text of its own, so that a driver
+//! compiles what is used.
 //! [`Module::plan`] picks entries, cuts the region into grids and fills in their parameters: the *block*,
 //! which the text reads with `ld.param`. All of it is pure: text and numbers.
 //!

@@ -96,7 +96,9 @@ impl Footprint {
         });
         let folded = match &kernel.form {
             Form::Reduce { axes, .. } => (0..kernel.rank).filter(|&dim| axes[dim]).collect(),
-            Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => Vec::new(),
+            Form::Elementwise { .. } | Form::Scan(_) | Form::Gather { .. } | Form::Scatter { .. } => {
+                Vec::new()
+            }
         };
         let (params, copies) = (params.collect(), copies(kernel));
         let (loads, rows, coords) = (Vec::new(), Vec::new(), Vec::new());

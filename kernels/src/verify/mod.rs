@@ -10,7 +10,9 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use crate::dtype::{DType, Scalar};
-use crate::ir::{Access, BinaryOp, Fold, FoldOp, Form, Kernel, Launch, MAX_RANK, Op, UnaryOp, Value, View};
+use crate::ir::{
+    Access, BinaryOp, Fold, FoldOp, Form, Kernel, Launch, MAX_RANK, Op, Scan, UnaryOp, Value, View,
+};
 use footprint::{Footprint, Radius};
 
 /// A kernel that obeys every rule of the IR. The only way to one is [`verify`].
@@ -210,6 +212,14 @@ fn check_form(kernel: &Kernel) -> Check {
                     }
                 }
             }
+        }
+        Form::Scan(Scan { axis, op, start, value, output, .. }) => {
+            ensure(*axis < kernel.rank, || format!("no dimension {axis} in rank {}", kernel.rank))?;
+            check_fold(*op, of(*value))?;
+            ensure(of(*start) == of(*value), || {
+                format!("starts as {:?}, the value is {:?}", of(*start), of(*value))
+            })?;
+            write(*output, of(*value), &[Access::Out])?;
         }
         Form::Gather { index, source, output } => {
             check_index(of(*index))?;

@@ -18,7 +18,8 @@ pub struct Header {
     pub kept: u32,
     /// Reductions: number of the first folded value. Packs: how many a row has.
     pub first: u32,
-    /// Reductions: the number behind the last folded value; from there on values are neutral.
+    /// Reductions: the number behind the last folded value; from there on values are neutral. Scans: points
+    /// of a line.
     pub end: u32,
     /// Reductions: log2 of the neighbouring invocations that fold one block.
     pub log_threads: u32,
@@ -122,7 +123,7 @@ fn constants(kernel: &Kernel) -> impl Iterator<Item = Scalar> {
     let of_body = (0..kernel.body.len() as u32).map(Value).filter_map(constant);
     let folds = match &kernel.form {
         Form::Reduce { folds, .. } => &folds[..],
-        Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => &[],
+        Form::Elementwise { .. } | Form::Scan(_) | Form::Gather { .. } | Form::Scatter { .. } => &[],
     };
     let hard = of_body.chain(folds.iter().flat_map(|fold| neutrals(kernel, fold)));
     let alone = kernel.body.iter().flat_map(move |inst| {

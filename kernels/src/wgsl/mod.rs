@@ -91,6 +91,10 @@ fn stages(kernel: &Verified, target: &WgslTarget) -> Shader {
     let layout = LaunchBlockLayout::new(kernel);
     match kernel.kernel().form {
         Form::Reduce { .. } => reduce::stages(kernel, target, layout),
+        Form::Scan(_) => {
+            let stage = pointwise::stage(Writer::new(kernel, target, &layout));
+            Shader { stages: vec![stage], layout, partials: Vec::new() }
+        }
         Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => {
             let writer = || Writer::new(kernel, target, &layout);
             let packed = packs::grid(&writer()).map(|grid| packs::stage(writer(), grid));

@@ -5,12 +5,14 @@
 //! A workgroup has a linear number made of its three coordinates, so there is no limit of 65,535
 //! workgroups. When rows are long a workgroup lies in one row; otherwise workgroups run over all points.
 
+use super::body::step;
 use super::layout;
-use super::writer::{Binding, Stage, Visit, Writer, int};
+use super::writer::{Binding, Stage, Visit, Writer, int, register};
 use crate::dtype::DType;
-use crate::ir::{BinaryOp, Form, Store, Value};
+use crate::ir::{BinaryOp, Form, Scan, Store, Value};
 
-/// The stage of an elementwise, gather or scatter kernel.
+/// The stage of an elementwise, gather or scatter kernel, or of a scan, whose points are lines: the extent of
+/// the dimension that is walked is 1 in the launch block.
 pub(super) fn stage(mut w: Writer) -> Stage {
     w.line(&format!("let number = {};", w.number()));
     match w.kernel.rank {
@@ -96,8 +98,32 @@ impl Writer<'_> {
         text
     }
 
+    /// The line of a scan: its points are visited by one invocation, in a loop.
+    fn line_of(&mut self, scan: Scan) {
+        let dtype = self.kernel.params[scan.output as usize].dtype;
+        let dims: Vec<usize> = (0..self.kernel.rank).collect();
+        self.line(&format!("var sum: {};", register(dtype)));
+        self.line(&format!("for (var at_line = 0u; at_line < {}; at_line++) {{", self.word(layout::END)));
+        self.line(&format!("let i{} = at_line;", scan.axis));
+        for param in 0..self.kernel.params.len() as u32 {
+            if self.bound(param).is_some() {
+                self.element(param, &dims);
+            }
+        }
+        self.body(&|w, param, offsets| w.load_at(param, offsets));
+        self.line(&format!("if (at_line == 0u) {{ sum = v{}; }}", scan.start.0));
+        let next = step(self, scan.op, dtype, "sum", &format!("v{}", scan.value.0));
+        self.line(&format!("let next = {next};"));
+        self.store(scan.output, if scan.exclusive { "sum" } else { "next" });
+        self.line("sum = next;");
+        self.line("}");
+    }
+
     /// Body and stores at one point.
     fn point(&mut self) {
+        if let Form::Scan(scan) = self.kernel.form {
+            return self.line_of(scan);
+        }
         let dims: Vec<usize> = (0..self.kernel.rank).collect();
         for param in 0..self.kernel.params.len() as u32 {
             if self.bound(param).is_some() && self.kernel.indexed_param() != Some(param) {
@@ -128,7 +154,7 @@ impl Writer<'_> {
                 self.store_element(output, "slot_element", &stored);
                 self.line("}");
             }
-            Form::Reduce { .. } => unreachable!("reductions have their own loop"),
+            Form::Reduce { .. } | Form::Scan(_) => unreachable!("these have their own loops"),
         }
     }
 

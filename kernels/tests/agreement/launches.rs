@@ -32,6 +32,38 @@ pub fn fold_case(op: FoldOp, d: DType, extents: &[usize], axes: &[bool]) -> Opti
     Some((kernel, launch, vec![input, output]))
 }
 
+/// Extents and walked dimensions of scans: along each side of a box, of lines side by side and of one line.
+pub const SCANS: [(&[usize], usize); 9] = [
+    (&[61], 0),
+    (&[1], 0),
+    (&[0], 0),
+    (&[50, 16], 1),
+    (&[16, 600], 0),
+    (&[7, 300], 0),
+    (&[9, 0], 0),
+    (&[3, 50, 16], 1),
+    (&[5, 33, 2, 7], 1),
+];
+
+/// A scan, none where the type has no such operation: see [`cases::scan`]. Starts have no gap between them.
+pub fn scan_case(op: FoldOp, d: DType, extents: &[usize], axis: usize, computed: bool) -> Option<Case> {
+    let kernel = cases::scan(op, d, (extents.len(), axis), computed).ok()?;
+    let n: usize = extents.iter().product();
+    let values = |n: usize| match op {
+        FoldOp::Sum if d.is_float() => sevenths(d, n, 5),
+        FoldOp::Product if d.is_float() => near_one(d, n),
+        _ => small_numbers(d, n, 5),
+    };
+    let walked: Vec<bool> = (0..extents.len()).map(|dim| dim == axis).collect();
+    let (lines, strides) = kept(extents, &walked);
+    let whole = |offset: i64| View { offset, strides: c_strides(extents) };
+    let views = vec![whole(0), View { offset: 0, strides }, whole(1)];
+    let launch =
+        Launch { extents: extents.to_vec(), origin: vec![0; extents.len()], views, arguments: vec![] };
+    let lines: usize = lines.iter().product();
+    Some((kernel, launch, vec![values(n), values(lines), vec![0xa5; (n + 2) * d.size_bytes()]]))
+}
+
 /// A fold of floats whose bits tell the order in which they were combined, over an array whose dimensions are
 /// in memory in some order, the last one fastest. It may begin at an odd element.
 pub fn ordered_fold_case(op: FoldOp, d: DType, extents: &[usize], axes: &[bool], order: &[usize]) -> Case {

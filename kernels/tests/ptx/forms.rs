@@ -4,8 +4,8 @@
 use partita_kernels::{BinaryOp, Builder, DType, Fold, FoldOp, Launch, Verified, View};
 
 use crate::agreement::{
-    arg_fold_case, bytes, c_strides, cases, copy, copy_case, difference, fold_case, indexed_cases, sevenths,
-    small_numbers, strided_fold_case,
+    SCANS, arg_fold_case, bytes, c_strides, cases, copy, copy_case, difference, fold_case, indexed_cases,
+    scan_case, sevenths, small_numbers, strided_fold_case,
 };
 use crate::machine::{Compiled, Setting, Tally, on_host};
 
@@ -36,6 +36,22 @@ fn folds_of_every_type_and_shape() {
         }
     }
     tally.ran_through(&["fold", "fold_runs", "tree"]);
+}
+
+#[test]
+fn scans_of_every_type_and_shape() {
+    let mut tally = Tally::default();
+    for d in DType::ALL {
+        for op in cases::FOLDS {
+            for ((extents, axis), computed) in SCANS.into_iter().flat_map(|s| [(s, false), (s, true)]) {
+                let Some((kernel, launch, arrays)) = scan_case(op, d, extents, axis, computed) else {
+                    continue;
+                };
+                tally.everywhere(&kernel, &launch, &arrays);
+            }
+        }
+    }
+    tally.ran_through(&["scan"]);
 }
 
 /// Lengths around powers of two, along both kinds of axes, for every width of a run.

@@ -4,8 +4,8 @@
 #![allow(dead_code, missing_docs, clippy::unwrap_used)]
 
 use partita_kernels::{
-    Access, BinaryOp, Builder, CompareOp, DType, Fold, FoldOp, Form, Launch, Math1, Math2, Op, Scalar, Store,
-    UnaryOp, Value, Verified, View,
+    Access, BinaryOp, Builder, CompareOp, DType, Fold, FoldOp, Form, Launch, Math1, Math2, Op, Scalar, Scan,
+    Store, UnaryOp, Value, Verified, View,
 };
 
 use crate::agreement::{cases, cube, star};
@@ -80,6 +80,7 @@ impl Maker {
         match self.random.below(8) {
             0 | 1 if self.rank > 0 => self.reduce(),
             2 if self.rank > 0 => self.indexed(),
+            3 if self.rank > 0 => self.scan(),
             _ => self.elementwise(),
         }
     }
@@ -248,6 +249,17 @@ impl Maker {
             folds.push(Fold::Arg { largest, value, index, value_output, index_output });
         }
         Form::Reduce { axes, folds }
+    }
+
+    fn scan(&mut self) -> Form {
+        let value = Value(self.random.below(self.k.len()) as u32);
+        let dtype = self.k.dtype(value);
+        let start = self.value(dtype);
+        let fits: Vec<FoldOp> = cases::FOLDS.into_iter().filter(|&op| fold_fits(op, dtype)).collect();
+        let op = self.random.pick(&fits);
+        let output = self.k.output(dtype);
+        let (axis, exclusive) = (self.random.below(self.rank), self.random.one_in(2));
+        Form::Scan(Scan { axis, op, start, value, output, exclusive })
     }
 
     /// Gathers and scatters by the first coordinate times three, whatever the other coordinates.

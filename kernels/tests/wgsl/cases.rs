@@ -2,8 +2,8 @@
 //! here and the device tests of the engine go through this table; neither lists operations itself.
 
 use partita_kernels::{
-    BinaryOp, Builder, CompareOp, DType, Fold, FoldOp, Form, Math1, Math2, Scalar, Store, UnaryOp, Value,
-    Verified, VerifyError,
+    BinaryOp, Builder, CompareOp, DType, Fold, FoldOp, Form, Math1, Math2, Scalar, Scan, Store, UnaryOp,
+    Value, Verified, VerifyError,
 };
 
 pub const UNARY: [UnaryOp; 9] = [
@@ -205,6 +205,25 @@ pub fn arg_fold(largest: bool, d: DType, index: DType, axes: &[bool]) -> Result<
     k.finish(Form::Reduce { axes: axes.to_vec(), folds: vec![fold] })
 }
 
+/// A scan of every type it is defined for, of twice the elements if they are computed, from a start that is
+/// read once per line.
+pub fn scan(
+    op: FoldOp,
+    d: DType,
+    (rank, axis): (usize, usize),
+    computed: bool,
+) -> Result<Verified, VerifyError> {
+    let mut k = Builder::new(&format!("scan_{op:?}_{d}"), rank);
+    let (input, starts, output) = (k.input(d), k.input(d), k.output(d));
+    let [mut value, mut start] = [input, starts].map(|param| k.load(param, &vec![0; rank]));
+    if computed {
+        value = k.binary(BinaryOp::Max, value, start);
+        start = k.constant(op.neutral(d));
+        start = k.binary(BinaryOp::Min, start, value);
+    }
+    k.scan(Scan { axis, op, start, value, output, exclusive: computed })
+}
+
 /// `output[i] = source[index[i]]`
 pub fn gather(d: DType, index: DType) -> Result<Verified, VerifyError> {
     let mut k = Builder::new(&format!("gather_{d}_{index}"), 1);
@@ -253,6 +272,9 @@ pub fn forms() -> Vec<Verified> {
         all.extend(FOLDS.into_iter().flat_map(|op| {
             [&[true][..], &[false, true], &[true, false], &[true, true, true]].map(|axes| fold(op, d, axes))
         }));
+        for (n, op) in FOLDS.into_iter().enumerate() {
+            all.extend([(1, 0), (2, 0), (2, 1), (3, 1)].map(|dims| scan(op, d, dims, (n + dims.1) % 2 == 0)));
+        }
         for index in [DType::I32, DType::U32, DType::I64, DType::U64] {
             all.push(gather(d, index));
             all.push(scatter(d, index, false));

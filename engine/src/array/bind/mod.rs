@@ -3,5 +3,6 @@
 pub(crate) mod compute;
 pub(crate) mod operands;
 pub(crate) mod reduce;
+pub(crate) mod scan;
 pub(crate) mod scattered;
 pub(crate) mod schedule;

@@ -144,6 +144,7 @@ impl KernelBody {
                 return Ok(LoweringStep::Done(self.number(numbers, *which)));
             }
             Expr::Reduce { .. }
+            | Expr::Scan { .. }
             | Expr::Joined(_)
             | Expr::Listed { .. }
             | Expr::Reshaped { .. }

@@ -213,7 +213,8 @@ fn below(graph: &Graph, node: NodeId) -> Below {
             None => Below::View(*base, Arc::clone(map)),
         },
         Expr::Reduce { operand, .. } => Below::Operands(vec![*operand], WorkKind::Reduction),
-        Expr::Listed { .. }
+        Expr::Scan { .. }
+        | Expr::Listed { .. }
         | Expr::Reshaped { .. }
         | Expr::Moved { .. }
         | Expr::Joined(_)

@@ -99,7 +99,13 @@ impl Lowerer<'_> {
             let below = self.graph.operands(inner).iter().filter_map(|x| levels.get(x).copied()).max();
             let is_one = matches!(
                 self.graph.expr(inner),
-                Some(Expr::Joined(_) | Expr::Listed { .. } | Expr::Reshaped { .. } | Expr::Butterflies(..))
+                Some(
+                    Expr::Joined(_)
+                        | Expr::Scan { .. }
+                        | Expr::Listed { .. }
+                        | Expr::Reshaped { .. }
+                        | Expr::Butterflies(..)
+                )
             );
             let level = below.unwrap_or(0) + u32::from(is_one);
             levels.insert(inner, level % MOST_LEVELS);

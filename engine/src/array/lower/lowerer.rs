@@ -16,7 +16,7 @@ use crate::array::lower::tasks::{
 };
 use crate::array::memory::pitch::{Pitch, Row};
 use crate::array::memory::storage::{HaloWidths, widened};
-use crate::array::record::expr::{DistKey, Expr, Which};
+use crate::array::record::expr::{AxisScan, DistKey, Expr, Which};
 use crate::array::record::map::Map;
 use crate::error::Result;
 use crate::index::{Along, Distribution, Index, Region};
@@ -121,6 +121,7 @@ impl Lowerer<'_> {
             Expr::Joined(boxes) => self.join(node, &boxes),
             Expr::Reshaped { base } => self.reshape(node, base),
             Expr::Listed { base, which } => self.gather_elements(node, base, which),
+            Expr::Scan { operand, scan } => self.scan(node, operand, scan),
             Expr::Moved { base } => self.move_elements(node, base),
             Expr::Butterflies(pass, operands) => self.butterflies(node, pass, &operands),
             Expr::Fill(_) | Expr::Coord(_) | Expr::Number(..) | Expr::Apply(..) | Expr::Reduce { .. } => {
@@ -445,6 +446,16 @@ impl Lowerer<'_> {
         self.tasks.push(Task::GatherElements { result: node, base, which, dist: Arc::clone(&dist), dtype });
         // By number: without gaps.
         self.computed_in(node, (&dist, &dist), Pitch::Packed);
+        Ok(())
+    }
+
+    /// A scan of a value that is computed before.
+    pub fn scan(&mut self, node: NodeId, base: NodeId, scan: AxisScan) -> Result<()> {
+        self.mark_unsupported("the step has a scan");
+        self.evaluate(&[base])?;
+        let (dist, dtype) = (self.graph.distribution(node)?, self.graph.dtype(node));
+        self.tasks.push(Task::Scan { result: node, base, scan, dist: Arc::clone(&dist), dtype });
+        self.computed(node, &dist);
         Ok(())
     }
 

@@ -12,7 +12,7 @@ use crate::array::lower::body::Leaf;
 use crate::array::lower::footprint::ArrayWindow;
 use crate::array::lower::graph::NodeId;
 use crate::array::memory::pitch::Pitch;
-use crate::array::record::expr::{Reduction, Which};
+use crate::array::record::expr::{AxisScan, Reduction, Which};
 use crate::index::{Distribution, Index, Region};
 
 /// A step of an evaluation.
@@ -25,6 +25,8 @@ pub(crate) enum Task {
     GatherWindow { result: NodeId, base: NodeId, window: Region, dist: Arc<Distribution>, dtype: DType },
     /// Elements of the base by their number in C order.
     GatherElements { result: NodeId, base: NodeId, which: Which, dist: Arc<Distribution>, dtype: DType },
+    /// The base's elements folded along a dimension, up to each.
+    Scan { result: NodeId, base: NodeId, scan: AxisScan, dist: Arc<Distribution>, dtype: DType },
     /// The elements of the base, which is on another team, by a plan between both.
     Move { result: NodeId, base: NodeId, dist: Arc<Distribution>, dtype: DType },
     /// The base's memory, seen in another shape.
@@ -133,6 +135,7 @@ impl Task {
             Task::Reduce(reduce) => accessed(&reduce.accesses),
             Task::GatherWindow { base, .. }
             | Task::GatherElements { base, .. }
+            | Task::Scan { base, .. }
             | Task::Move { base, .. }
             | Task::Alias { base, .. } => {
                 vec![*base]
@@ -147,6 +150,7 @@ impl Task {
             Task::Reduce(reduce) => reduce.members.iter().map(|member| member.node).collect(),
             Task::GatherWindow { result, .. }
             | Task::GatherElements { result, .. }
+            | Task::Scan { result, .. }
             | Task::Move { result, .. }
             | Task::Alias { result, .. } => vec![*result],
         }

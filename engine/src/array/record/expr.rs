@@ -28,6 +28,8 @@ pub(crate) enum Expr<N> {
     View { base: N, map: Arc<Map> },
     /// Folds the marked dimensions away; they stay with extent 1.
     Reduce { operand: N, reduction: Reduction, axes: Vec<usize> },
+    /// Folds of all elements up to each along one dimension.
+    Scan { operand: N, scan: AxisScan },
     /// Boxes that share no element and together are all of it.
     Joined(Vec<Portion<N>>),
     /// The base's elements in C order.
@@ -95,6 +97,7 @@ impl<N> Expr<N> {
             Expr::Apply(_, operands) => (operands.as_slice(), &[]),
             Expr::View { base: node, .. }
             | Expr::Reduce { operand: node, .. }
+            | Expr::Scan { operand: node, .. }
             | Expr::Listed { base: node, .. }
             | Expr::Reshaped { base: node }
             | Expr::Moved { base: node } => (slice::from_ref(node), &[]),
@@ -115,6 +118,7 @@ impl<N> Expr<N> {
             Expr::Reduce { operand, reduction, axes } => {
                 Expr::Reduce { operand: name(operand), reduction: *reduction, axes: axes.clone() }
             }
+            Expr::Scan { operand, scan } => Expr::Scan { operand: name(operand), scan: *scan },
             Expr::Joined(portions) => {
                 let portion = |Portion { start, value }: &Portion<N>| (*start, name(value));
                 let portions = portions.iter().map(portion);
@@ -135,8 +139,12 @@ impl<N> Expr<N> {
             Expr::Apply(Pointwise::Math1(_) | Pointwise::Math2(_), _) => 30,
             Expr::Apply(..) | Expr::Coord(_) => 1,
             Expr::Fill(_) | Expr::Number(..) | Expr::View { .. } | Expr::Reduce { .. } => 0,
-            Expr::Joined(_) | Expr::Listed { .. } | Expr::Reshaped { .. } | Expr::Moved { .. } => 0,
             Expr::Butterflies(pass, _) => 4 * pass.radix as u32,
+            Expr::Scan { .. }
+            | Expr::Joined(_)
+            | Expr::Listed { .. }
+            | Expr::Reshaped { .. }
+            | Expr::Moved { .. } => 0,
         }
     }
 }
@@ -203,6 +211,15 @@ pub(crate) enum Pointwise {
 pub(crate) enum Reduction {
     Fold(FoldOp),
     Arg { largest: bool },
+}
+
+/// What a scan computes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct AxisScan {
+    pub axis: usize,
+    pub op: FoldOp,
+    /// Of the elements before each one, without it.
+    pub exclusive: bool,
 }
 
 /// Elements by their number in C order.

@@ -8,4 +8,5 @@ pub(crate) mod node;
 pub(crate) mod ops;
 pub(crate) mod rearrange;
 pub(crate) mod reductions;
+pub(crate) mod scans;
 pub(crate) mod view;

@@ -54,7 +54,7 @@ impl Array {
         self.widened().reduction("prod", axes, Reduction::Fold(FoldOp::Product))
     }
 
-    fn widened(&self) -> Array {
+    pub(crate) fn widened(&self) -> Array {
         match self.dtype().kind() {
             Kind::Bool | Kind::Int => self.cast(DType::I64),
             Kind::Uint => self.cast(DType::U64),

@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 
 use crate::array::bind::compute::compute;
 use crate::array::bind::reduce::reduce;
+use crate::array::bind::scan::scan_lines;
 use crate::array::bind::scattered::{gather_elements, gather_window};
 use crate::array::bind::schedule::{ScheduleBuilder, Values, missing_part};
 use crate::array::loops::recorder::Recorder;
@@ -176,6 +177,12 @@ fn run_task(
             let base = values.storage(*base)?;
             let from = (&base.declared.shape(), &*base);
             let storage = gather_elements((work, *dtype), from, which, dist)?;
+            values.set(*result, Arc::new(storage));
+            Ok(())
+        }
+        Task::Scan { result, base, scan, dist, dtype } => {
+            let base = values.storage(*base)?;
+            let storage = scan_lines((&work.team, &work.recorder), &base, *scan, dist, *dtype)?;
             values.set(*result, Arc::new(storage));
             Ok(())
         }

@@ -481,4 +481,12 @@ impl Distribution {
         });
         Ok(Distribution { grid: self.grid, dims: dims.collect() })
     }
+
+    /// The same with another map along one dimension, and without halos.
+    pub(crate) fn with_map(&self, axis: usize, map: DimMap) -> Result<Distribution> {
+        let mut dims: Vec<Dim> =
+            self.dims.iter().map(|dim| Dim::plain(dim.map.clone(), dim.periodic)).collect();
+        dims[axis] = Dim::plain(map, false);
+        Distribution::from_dims(self.grid, dims)
+    }
 }

@@ -236,7 +236,8 @@ def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: boo
 def _scan(name: str, x: Any, axis: int | None, dtype: Any, out: Any, initial: bool, unit: int) -> Array:
     x = array_of(name, x)
     d = one_axis(name, 0 if axis is None else axis, x.ndim)
-    result = scanned(operator.mul if unit else operator.add, x.astype(wide_for(x.dtype) if dtype is None else dtype), d)
+    name_of, combine = ("multiply", operator.mul) if unit else ("add", operator.add)
+    result = scanned(name_of, combine, x.astype(wide_for(x.dtype) if dtype is None else dtype), d)
     if initial:
         first = full((*x.shape[:d], 1, *x.shape[d + 1 :]), unit, result.dtype, team=x.team)
         result = concatenate([first, result], d)
@@ -250,12 +251,12 @@ def _line(name: str, x: Any, axis: int | None) -> Array:
 
 
 def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False) -> Array:
-    """Sums of all elements up to each. Computes."""
+    """Sums of all elements up to each. Records."""
     return _scan("cumulative_sum", _one_line("cumulative_sum", x, axis), axis, dtype, out, include_initial, 0)
 
 
 def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False) -> Array:
-    """Products of all elements up to each. Computes."""
+    """Products of all elements up to each. Records, of complex elements computes."""
     return _scan("cumulative_prod", _one_line("cumulative_prod", x, axis), axis, dtype, out, include_initial, 1)
 
 
@@ -267,12 +268,12 @@ def _one_line(name: str, x: Any, axis: int | None) -> Array:
 
 
 def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
-    """Sums of all elements up to each along ``axis`` (of the flat array if None). Computes."""
+    """Sums of all elements up to each along ``axis`` (of the flat array if None). Records."""
     return _scan("cumsum", _line("cumsum", a, axis), axis, dtype, out, False, 0)
 
 
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
-    """Products of all elements up to each along ``axis`` (of the flat array if None). Computes."""
+    """Products of all elements up to each along ``axis`` (of the flat array if None). Records; of complex elements computes."""
     return _scan("cumprod", _line("cumprod", a, axis), axis, dtype, out, False, 1)
 
 

@@ -14,7 +14,7 @@ use pyo3::types::{PyComplex, PyFloat, PyInt, PyTuple};
 use super::convert::{Key, element, number, python_number, scalar, span, tuple};
 use super::foreign;
 use super::lending::Lending;
-use super::operations::{op1, op2, plain, plain1, reduce};
+use super::operations::{op1, op2, plain, plain1, reduce, scan};
 use super::typed::Typed;
 use crate::complex;
 use crate::element::Element;
@@ -347,6 +347,17 @@ impl Array {
         let direction = if inverse { Direction::Inverse } else { Direction::Forward };
         let transform = || value.with(fourier::transformed(&value.array, &axes, direction, scale)?);
         detached(py, transform).map(Array::of)
+    }
+
+    /// Folds of all elements up to each along an axis, by name.
+    fn scan(&self, py: Python<'_>, name: &str, axis: usize) -> PyResult<Array> {
+        let value = self.operand(py)?;
+        match (value.element, name) {
+            (Element::Complex(_), "sum") | (Element::Real(_), _) => {
+                recorded(&value, scan(name, &value.array, axis).ok_or_else(|| unknown(name))?)
+            }
+            (Element::Complex(_), _) => Err(not_for(name, value.element)),
+        }
     }
 
     /// A view: per dimension of the array an element's number, which drops it, or (start, step, count), and

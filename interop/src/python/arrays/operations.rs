@@ -1,6 +1,6 @@
 //! The engine's operations by name.
 
-use partita::DType;
+use partita::{DType, FoldOp};
 
 /// A function of one argument; None for names that are none.
 pub fn op1(name: &str, a: &partita::Array) -> Option<partita::Array> {
@@ -85,6 +85,17 @@ pub fn plain(name: &str, a: &partita::Array, b: &partita::Array) -> Option<parti
         "equal" | "not_equal" | "less" | "less_equal" | "greater" | "greater_equal" => op2(name, a, b),
         _ => None,
     }
+}
+
+/// Folds of all elements up to each along an axis.
+pub fn scan(name: &str, a: &partita::Array, axis: usize) -> Option<partita::Array> {
+    Some(match name {
+        "sum" => a.scan(axis, FoldOp::Sum),
+        "prod" => a.scan(axis, FoldOp::Product),
+        "min" => a.scan(axis, FoldOp::Min),
+        "max" => a.scan(axis, FoldOp::Max),
+        _ => return None,
+    })
 }
 
 /// A reduction over axes.

@@ -260,7 +260,7 @@ impl Lowering<'_> {
             Form::Elementwise { stores } => {
                 Roots::Stores(stores.iter().map(|s| (s.param as usize, self.memory(s.value))).collect())
             }
-            Form::Reduce { .. } => unreachable!("the values of a reduction are stored"),
+            Form::Reduce { .. } | Form::Scan(_) => unreachable!("the values of folds and scans are stored"),
             Form::Gather { index, .. } => Roots::Gather(self.lanes(*index)),
             Form::Scatter { index, value, add, .. } => {
                 let value = if *add { self.lanes(*value) } else { self.memory(*value) };

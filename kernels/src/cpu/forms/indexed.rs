@@ -73,7 +73,9 @@ fn pointwise<'r>(task: &HostLaunch<'r>, param: Option<usize>) -> Run<'r> {
 fn index_dtype(task: &HostLaunch<'_>) -> DType {
     match task.kernel.form {
         Form::Gather { index, .. } | Form::Scatter { index, .. } => task.kernel.body[index.index()].dtype,
-        Form::Elementwise { .. } | Form::Reduce { .. } => unreachable!("only indexed forms come here"),
+        Form::Elementwise { .. } | Form::Reduce { .. } | Form::Scan(_) => {
+            unreachable!("only indexed forms come here")
+        }
     }
 }
 

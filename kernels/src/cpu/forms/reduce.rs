@@ -8,6 +8,7 @@
 
 use super::fold::{CompiledFold, FoldBuffer, FoldLanes, MOST_ACROSS, MOST_ROWS, RowTree};
 use super::fold_layout::FoldLayout;
+use super::scan::RunTotals;
 use super::values::{FoldedValues, Values, ValuesLaunch};
 use crate::cpu::launch::{Dims, HostLaunch, decode};
 use crate::cpu::loops::copy::{Row, move_row};
@@ -31,6 +32,7 @@ pub(in crate::cpu) struct Reduction {
     pub values: FoldedValues,
     axes: Vec<bool>,
     folds: Vec<CompiledFold>,
+    runs: Option<RunTotals>,
 }
 
 impl Reduction {
@@ -38,7 +40,8 @@ impl Reduction {
     pub(in crate::cpu) fn new(kernel: &Kernel, axes: &[bool], folds: &[Fold], level: Level) -> Reduction {
         let dtype = |param: u32| kernel.params[param as usize].dtype;
         let compiled = folds.iter().map(|fold| CompiledFold::new(fold, dtype, level)).collect();
-        Reduction { values: FoldedValues::of(kernel, folds), axes: axes.to_vec(), folds: compiled }
+        let runs = RunTotals::new(kernel, axes, folds, level);
+        Reduction { values: FoldedValues::of(kernel, folds), axes: axes.to_vec(), folds: compiled, runs }
     }
 
     /// Runs a launch, whose code and `machine` are those of the values.
@@ -47,6 +50,11 @@ impl Reduction {
     /// The launch was checked against the memory; the rest is the promise of `Program::run`'s caller.
     pub(in crate::cpu) unsafe fn run(&self, task: &HostLaunch<'_>, machine: Option<&Machine>) {
         if task.kernel.kept_points(task.launch) == 0 {
+            return;
+        }
+        if let Some(runs) = self.runs.as_ref().filter(|runs| runs.fits(task.launch)) {
+            // SAFETY: the caller's promise.
+            unsafe { runs.run(task) };
             return;
         }
         let order = FoldLayout::new(task, &self.axes);

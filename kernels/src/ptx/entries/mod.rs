@@ -4,6 +4,7 @@ pub(crate) mod fold;
 pub(crate) mod fold_streams;
 pub(crate) mod fold_values;
 pub(crate) mod pointwise;
+pub(crate) mod scan;
 pub(crate) mod streaming;
 pub(crate) mod transpose;
 pub(crate) mod vector;

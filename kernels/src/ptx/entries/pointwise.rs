@@ -55,7 +55,7 @@ impl PtxWriter<'_> {
             }
             Form::Gather { index, source, output } => self.gather(index, source, output),
             Form::Scatter { index, value, output, add } => self.scatter(index, value, output, add),
-            Form::Reduce { .. } => unreachable!("reductions have their own loop"),
+            Form::Reduce { .. } | Form::Scan(_) => unreachable!("these have their own loops"),
         }
     }
 

@@ -123,7 +123,7 @@ pub(crate) struct Dim {
     pub extent: u64,
     /// What a step adds to each quantity.
     pub steps: Vec<i64>,
-    /// The dimension folds away.
+    /// The dimension folds away, or is that of the lines of a scan.
     pub folded: bool,
 }
 
@@ -155,7 +155,11 @@ impl Region {
             }
             Quantity::Coord(k, _) => i64::from(k as usize == dim),
         };
-        let folded = |k: usize| matches!(&kernel.form, Form::Reduce { axes, .. } if axes[k]);
+        let folded = |k: usize| match &kernel.form {
+            Form::Reduce { axes, .. } => axes[k],
+            Form::Scan(scan) => scan.axis == k,
+            Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => false,
+        };
         let dims = (0..kernel.rank).map(|k| Dim {
             extent: launch.extents[k] as u64,
             steps: quantities.iter().map(|q| step(q, k)).collect(),
@@ -348,6 +352,7 @@ impl<'a> Source<'a> {
     pub(crate) fn leader(&self, region: &Region) -> Option<usize> {
         let written = match &self.kernel.form {
             Form::Elementwise { stores } => stores.first().map(|s| s.param),
+            Form::Scan(scan) => Some(scan.output),
             Form::Gather { output, .. } => Some(*output),
             Form::Scatter { .. } | Form::Reduce { .. } => None,
         };

@@ -4,9 +4,10 @@
 use super::module::{
     BLOCKS_PER_MULTIPROCESSOR, Dim, Facts, Grid, LaunchPlan, Limits, Module, Region, Source, Span, fill_up,
 };
-use crate::ir::{Form, Launch};
+use crate::ir::{Form, Launch, Scan};
 use crate::ptx::columns::{HEIGHT, StreamingPlan, WIDTH};
 use crate::ptx::entries::pointwise::batch_rows;
+use crate::ptx::entries::scan::line_slots;
 use crate::ptx::schedule::{SIDE, turnable};
 use crate::ptx::text::{FoldField, Quantity, THREADS, slots};
 
@@ -46,6 +47,37 @@ impl Source<'_> {
             self.grid(entry, part, [shape.blocks(part), shape.threads], shape.planes, no_fold)
         };
         LaunchPlan { scratch_bytes: 0, grids: region.parts(&most).iter().map(grid).collect() }
+    }
+
+    /// One line per thread.
+    pub(crate) fn scan(&self, scan: &Scan) -> LaunchPlan {
+        let mut lines = Region::new(self);
+        if lines.points() == 0 {
+            return LaunchPlan::default();
+        }
+        let line = lines.dims.remove(scan.axis);
+        lines.arrange(self.leader(&lines));
+        let slots = line_slots(self.kernel);
+        lines.fill(slots, 0);
+        fill_y(&mut lines.dims);
+        let shape = Shape::rows("scan", 1, 1, &lines);
+        let Limits { points, blocks, .. } = self.module.limits;
+        let mut most = vec![1; slots];
+        most[slots - 1] = points;
+        if slots >= 2 {
+            most[slots - 2] = blocks * shape.height;
+            fill_up(&lines.dims[..slots - 2], blocks, &mut most[..slots - 2]);
+        }
+        for (most, _) in most.iter_mut().zip(&lines.dims).filter(|(_, dim)| !dim.fits()) {
+            *most = 1;
+        }
+        let entry = self.module.entry("scan").expect("a scan has one entry");
+        let grid = |part: &Region| {
+            let mut region = part.clone();
+            region.dims.push(line.clone());
+            self.grid(entry, &region, [shape.blocks(part), shape.threads], 1, no_fold)
+        };
+        LaunchPlan { scratch_bytes: 0, grids: lines.parts(&most).iter().map(grid).collect() }
     }
 
     /// All points side by side.

@@ -30,6 +30,10 @@ _ASSOCIATIVE = (
     "logaddexp2",
 )  # fmt: skip
 
+#: Those that the engine scans: kinds of types, and the engine's name. Its scans need a dimension of their own.
+_SCANS = {"add": ("iufc", "sum"), "multiply": ("iuf", "prod"), "minimum": ("biuf", "min"), "maximum": ("biuf", "max")}
+_MOST_DIMENSIONS = 8
+
 
 class ufunc:
     """A function of elements: ``f(x, y, out=None, *, where=True, dtype=None, casting='same_kind')``. Records.
@@ -187,7 +191,7 @@ class ufunc:
         d = one_axis(name, axis, x.ndim)
         if dtype is None and self.__name__ in ("add", "multiply"):
             dtype = wide_for(x.dtype)
-        x = scanned(self, x if dtype is None else x.astype(dtype), d, self.__name__ in _ASSOCIATIVE)
+        x = scanned(self.__name__, self, x if dtype is None else x.astype(dtype), d)
         return x if out is None else write(name, out[0] if isinstance(out, tuple) else out, x)
 
     def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Array:
@@ -228,10 +232,14 @@ class ufunc:
             scatter(a, numbers[now], self(held, *(x[now] for x in others)).astype(a.dtype)._native)
 
 
-def scanned(combine: Callable[[Any, Any], Any], x: Array, d: int, associative: bool = True) -> Array:
-    """What ``combine`` makes of all elements up to each along an axis. Computes."""
+def scanned(name: str, combine: Callable[[Any, Any], Any], x: Array, d: int) -> Array:
+    """What the function called ``name``, which is ``combine``, makes of all elements up to each along an axis. Records where the
+    engine has the scan; computes otherwise."""
     front = (slice(None),) * d
-    if not associative:
+    kinds, fold = _SCANS.get(name, ("", ""))
+    if x.dtype.kind in kinds and x.ndim + (x.dtype.kind == "c") < _MOST_DIMENSIONS:
+        return Array(x._native.scan(fold, d))
+    if name not in _ASSOCIATIVE:
         results: list[Array] = []
         for piece in unstack(x, d):
             results.append(combine(results[-1], piece) if results else piece)

@@ -67,9 +67,13 @@ impl Bounds {
     }
 }
 
-/// Whether a dimension folds away.
+/// Whether a dimension folds away, or is that of the lines of a scan.
 pub(super) fn is_folded(kernel: &Kernel, dim: usize) -> bool {
-    matches!(&kernel.form, Form::Reduce { axes, .. } if axes[dim])
+    match &kernel.form {
+        Form::Reduce { axes, .. } => axes[dim],
+        Form::Scan(scan) => scan.axis == dim,
+        Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => false,
+    }
 }
 
 /// The pieces of a launch, in C order of the grid. Those of a reduction have all values of their kept points.
@@ -82,7 +86,8 @@ pub fn split(kernel: &Verified, launch: &Launch, bounds: &Bounds) -> Result<Vec<
     }
     let mut chunk: Vec<usize> = launch.extents.iter().map(|&e| e.max(1)).collect();
     while let Some(wide) = too_big(kernel, &boxed(launch, &vec![0; chunk.len()], &chunk), bounds) {
-        let dim = chunk.iter().position(|&e| e > 1).ok_or(wide)?;
+        let is_whole = |dim: usize| matches!(&kernel.kernel().form, Form::Scan(scan) if scan.axis == dim);
+        let dim = (0..chunk.len()).find(|&dim| chunk[dim] > 1 && !is_whole(dim)).ok_or(wide)?;
         chunk[dim] = chunk[dim].div_ceil(2);
     }
     let folded = |dim: &usize| is_folded(kernel.kernel(), *dim);

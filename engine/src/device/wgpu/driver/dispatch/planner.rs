@@ -32,6 +32,13 @@ pub fn plan(
         Form::Elementwise { .. } => {
             pieces.iter().for_each(|p| work.dispatches.push(planner.tiles(kernel.kernel(), p, None)))
         }
+        Form::Scan(scan) => {
+            // One item per line.
+            for mut piece in pieces {
+                let length = std::mem::replace(&mut piece.launch.extents[scan.axis], 1);
+                work.dispatches.extend((length > 0).then(|| planner.lines(kernel.kernel(), &piece, length)));
+            }
+        }
         Form::Gather { source: indexed, .. } | Form::Scatter { output: indexed, .. } => {
             let (p, dtype) = (indexed as usize, kernel.kernel().params[indexed as usize].dtype);
             for window in index_windows(dtype, launch.views[p].offset, lens[p], &bounds) {
@@ -65,7 +72,7 @@ fn bounds(kernel: &Kernel, launch: &Launch, shader: &Shader, limits: &Limits) ->
             let folded = folded.map(|dim| launch.extents[dim] as u64).product();
             reductions::bounds(all, folded, shader.stages[0].workgroup_size)
         }
-        Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => all,
+        Form::Elementwise { .. } | Form::Scan(_) | Form::Gather { .. } | Form::Scatter { .. } => all,
     }
 }
 
@@ -104,8 +111,23 @@ fn merged(kernel: &Verified, launch: &Launch) -> Launch {
 }
 
 impl Planner<'_> {
+    /// The dispatch of one piece of a scan, whose lines have so many points.
+    fn lines(&self, kernel: &Kernel, piece: &Piece, length: usize) -> Dispatch {
+        self.items(kernel, piece, None, length as u32)
+    }
+
     /// The dispatch of one piece of a pointwise kernel.
     fn tiles(&self, kernel: &Kernel, piece: &Piece, index: Option<(usize, IndexWindow)>) -> Dispatch {
+        self.items(kernel, piece, index, 0)
+    }
+
+    fn items(
+        &self,
+        kernel: &Kernel,
+        piece: &Piece,
+        index: Option<(usize, IndexWindow)>,
+        end: u32,
+    ) -> Dispatch {
         let stage = self.stage(kernel, piece);
         let visit = self.shader.stages[stage].visit;
         let points = piece.launch.points() as u64;
@@ -124,6 +146,7 @@ impl Planner<'_> {
             chunks: if aligned { chunks as u32 } else { 0 },
             kept: rows as u32,
             first: items as u32,
+            end,
             ..Header::default()
         };
         let mut windows = piece.windows.clone();

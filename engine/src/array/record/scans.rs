@@ -1,0 +1,82 @@
+//! Scans as they are recorded: folds of all elements up to each. Checks the axis at once; computes nothing.
+
+use std::sync::Arc;
+
+use partita_kernels::{DType, FoldOp, MAX_RANK};
+
+use crate::array::Array;
+use crate::array::record::expr::{AxisScan, Expr, NodeLayout};
+use crate::array::record::node::Node;
+use crate::error::{Error, Result};
+
+impl Array {
+    /// Folds of all elements up to each along `axis`, that one included; the shape and the distribution
+    /// stay. Integers wrap; f16 and bf16 sum and multiply in f32, rounded once.
+    ///
+    /// Floats are combined in one order, whatever the distribution and the devices: 16 neighbours, counted
+    /// from the first element of the axis, are a *run*; the total of a run is folded as [`Array::sum`] folds
+    /// it; the totals are scanned in the same way; and each run is added up, one element after the other,
+    /// from what the runs before have. So errors grow with the logarithm of the length.
+    ///
+    /// The axis is cut at multiples of runs: other cuts, and maps that are not blocks, move the array twice.
+    /// A wgpu adapter must be able to bind 16 neighbours along the axis, and all that lies between, at once.
+    ///
+    /// ```
+    /// use partita::prelude::*;
+    /// let team = Team::local(2)?;
+    /// let a = Array::from_slice(&team, &Distribution::default_partition(2, &[5])?, &[1i64, 2, 3, 4, 5])?;
+    /// assert_eq!(a.scan(0, FoldOp::Sum).to_vec::<i64>()?, [1, 3, 6, 10, 15]);
+    /// assert_eq!(a.scan_before(0, FoldOp::Product).to_vec::<i64>()?, [1, 1, 2, 6, 24]);
+    /// # Ok::<(), partita::Error>(())
+    /// ```
+    pub fn scan(&self, axis: usize, op: FoldOp) -> Array {
+        self.scanned(AxisScan { axis, op, exclusive: false })
+    }
+
+    /// As [`Array::scan`], without the element itself: the first one is the operation's neutral element.
+    pub fn scan_before(&self, axis: usize, op: FoldOp) -> Array {
+        self.scanned(AxisScan { axis, op, exclusive: true })
+    }
+
+    /// Sums of all elements up to each along `axis`. Integers and bool sum in 64 bits, as in [`Array::sum`].
+    pub fn cumulative_sum(&self, axis: usize) -> Array {
+        self.widened().scan(axis, FoldOp::Sum)
+    }
+
+    /// Products of all elements up to each along `axis`, as [`Array::cumulative_sum`].
+    pub fn cumulative_prod(&self, axis: usize) -> Array {
+        self.widened().scan(axis, FoldOp::Product)
+    }
+
+    fn scanned(&self, scan: AxisScan) -> Array {
+        let rounds = matches!(scan.op, FoldOp::Sum | FoldOp::Product);
+        if rounds && matches!(self.dtype(), DType::F16 | DType::BF16) {
+            return self.cast(DType::F32).scanned(scan).cast(self.dtype());
+        }
+        self.try_scanned(scan).unwrap_or_else(|error| self.failed_as(self.dtype(), error))
+    }
+
+    fn try_scanned(&self, scan: AxisScan) -> Result<Array> {
+        let fail =
+            |expected: String, given: String, remedy| Err(Error::invalid("scan", expected, given, remedy));
+        if scan.axis >= self.rank() {
+            return fail(format!("an axis below {}", self.rank()), scan.axis.to_string(), "count from 0");
+        }
+        if self.rank() == MAX_RANK {
+            let expected = format!("fewer than {MAX_RANK} dimensions");
+            return fail(expected, self.shape().to_string(), "merge two others with reshape");
+        }
+        let is_bool = self.dtype() == DType::Bool;
+        let fits = match scan.op {
+            FoldOp::Sum | FoldOp::Product => !is_bool,
+            FoldOp::Min | FoldOp::Max => true,
+            FoldOp::All | FoldOp::Any => is_bool,
+        };
+        if !fits {
+            return fail(format!("a type with {:?}", scan.op), self.dtype().to_string(), "cast first");
+        }
+        let layout = NodeLayout::known(self.distribution()?);
+        let expr = Expr::Scan { operand: Arc::clone(&self.node), scan };
+        Ok(Array::recording(Node::lazy(self.shape(), self.dtype(), &self.node.team, expr, layout)))
+    }
+}
