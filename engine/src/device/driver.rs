@@ -71,6 +71,7 @@ pub(in crate::device) fn own<T: 'static>(value: &dyn Any) -> &T {
 
 /// Work of one stream of a device, or a wait between two.
 #[derive(Clone, Copy)]
+#[cfg_attr(not(feature = "cuda"), expect(dead_code))]
 pub(in crate::device) enum StreamWork<'a> {
     /// What [`Driver::launch`] takes.
     Jobs { on: &'a dyn Driver, stream: Stream, jobs: &'a [Job] },
