@@ -179,6 +179,8 @@ def test_an_array_of_several_parts_is_gathered(grid):
         assert np.array_equal(np.asarray(ask(grid * 2)), host * 2), ask
     with pytest.raises(BufferError, match="u.parts"):
         np.from_dlpack(grid, copy=False)
+    pt.set_gather_limit(0)
+    assert pt.from_dlpack(grid).dist == grid.dist and pt.from_dlpack(grid, team=pt.Team(1, "host")).team.size == 1
     try:
         pt.set_gather_limit(host.nbytes - 1)
         with pytest.raises(pt.UnsupportedError, match="export u.parts one by one, or raise the limit"):
