@@ -114,9 +114,11 @@ impl Loop {
         let run = || current.run_with(count, row);
         let outcome = released(py, || catch_unwind(AssertUnwindSafe(run)));
         let call = self.call(py).take();
-        let back = state.iter().zip(current.state());
-        let landed =
-            back.fold(Ok(()), |landed, (handle, array)| landed.and(handle.get().restore(py, array.clone())));
+        let mut landed = Ok(());
+        for (handle, array) in state.iter().zip(current.state()) {
+            // Each gets its own back, whatever becomes of the others.
+            landed = landed.and(handle.get().restore(py, array.clone()));
+        }
         let outcome = outcome.unwrap_or_else(|panic| resume_unwind(panic));
         match (call.and_then(|call| call.raised), outcome) {
             (Some(error), _) => Err(error),
