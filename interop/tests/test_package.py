@@ -82,7 +82,7 @@ def test_docstrings_run():
     code, out, _ = python("-c", f"import doctest, importlib\n{lines}")
     assert code == 0 and out.count("failed=0") == len(modules), out
     attempted = [int(count) for count in re.findall(r"attempted=(\d+)", out)]
-    assert attempted[0] == 6 and min(attempted) >= 2, out
+    assert attempted[0] >= 6 and min(attempted) >= 2, out
 
 
 @pytest.mark.parametrize(("document", "least"), [("README.md", 2), ("docs/python.md", 3), ("docs/numpy.md", 1)])
