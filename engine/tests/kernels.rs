@@ -96,9 +96,9 @@ fn folds_of_every_type_and_shape() {
 fn scans_give_the_bits_of_the_definition() {
     let mut counts = vec![0; whole().count()];
     for d in DType::ALL {
-        for op in cases::FOLDS {
-            for ((extents, axis), computed) in SCANS.into_iter().flat_map(|s| [(s, false), (s, true)]) {
-                let Some(case) = scan_case(op, d, extents, axis, computed) else { continue };
+        for (n, op) in cases::FOLDS.into_iter().enumerate() {
+            for (k, (extents, axis)) in SCANS.into_iter().enumerate() {
+                let Some(case) = scan_case(op, d, extents, axis, (n + k) % 2 == 0) else { continue };
                 let expected = by_definition(&case.0, &case.1, &case.2);
                 let given = on_host(&case.0, &case.1, &case.2);
                 assert_eq!(difference(&case.0, &expected, &given), None, "host {:?}", case.1);

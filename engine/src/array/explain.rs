@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use partita_kernels::{DType, Kernel, Op};
 
+use crate::array::bind::scan::cut_lines;
 use crate::array::handle::Array;
 use crate::array::lower::access::{AccessMethod, OperandAccess};
 use crate::array::lower::body::Leaf;
@@ -16,6 +17,7 @@ use crate::array::lower::graph::{Graph, NodeId, RecordedGraph, Target};
 use crate::array::lower::lowerer::lower;
 use crate::array::lower::tasks::{KernelTask, Reduce, Task};
 use crate::array::memory::plans::moving_plan;
+use crate::array::record::expr::AxisScan;
 use crate::array::record::node::Node;
 use crate::error::Result;
 use crate::index::{Distribution, Region};
@@ -140,7 +142,7 @@ impl Explain<'_> {
             }
             Task::GatherWindow { dist, dtype, .. } => Ok(vec![gathering("gather_window", dist, *dtype)?]),
             Task::GatherElements { dist, dtype, .. } => Ok(vec![gathering("gather_elements", dist, *dtype)?]),
-            Task::Scan { dist, dtype, .. } => Ok(vec![gathering("scan", dist, *dtype)?]),
+            Task::Scan { scan, dist, dtype, .. } => Ok(vec![self.scan(*scan, dist, *dtype)?]),
             Task::Move { base, dist, dtype, .. } => {
                 let from = &self.nodes[*base as usize].team;
                 let mut step = gathering("move", dist, *dtype)?;
@@ -159,6 +161,29 @@ impl Explain<'_> {
             }
             Task::Alias { .. } => Ok(Vec::new()),
         }
+    }
+
+    /// A scan: its lines may have to be cut elsewhere first, and the parts need each other's totals.
+    fn scan(&self, scan: AxisScan, dist: &Arc<Distribution>, dtype: DType) -> Result<KernelStep> {
+        let mut step = gathering("scan", dist, dtype)?;
+        let Some(cut) = cut_lines(dist, scan.axis)? else { return Ok(step) };
+        step.core = vec![0; dist.parts()];
+        let mut push = |what: &'static str, from: &Distribution, to: &Arc<Distribution>| -> Result<()> {
+            let links = moving_plan(from, to, (self.team, self.team))?.links();
+            let operand = format!("{dtype} {}", from.shape());
+            let element_bytes = dtype.size_bytes() as u64;
+            step.exchanges.push(ExchangeStep { what, operand, links, element_bytes, from_team: None });
+            Ok(())
+        };
+        let is_moved = !Arc::ptr_eq(&cut.lines, dist);
+        if is_moved {
+            push("lines cut elsewhere", dist, &cut.lines)?;
+        }
+        push("totals", &cut.totals, &cut.all_totals)?;
+        if is_moved {
+            push("lines as they were cut", &cut.lines, dist)?;
+        }
+        Ok(step)
     }
 
     /// A kernel over `dist` that writes so many bytes.

@@ -39,16 +39,41 @@ pub(crate) fn scan_lines(
 ) -> Result<Storage> {
     let kernels = ScanKernels::new(dist.rank(), scan, dtype)?;
     let pass = ScanPass { team, recorder, scan, dtype, kernels };
-    match cuts(dist.map(scan.axis))? {
-        Cuts::None => pass.whole(base, dist),
-        Cuts::Fitting(levels) => pass.divided(base, dist, levels),
-        Cuts::Moved(map, levels) => {
-            let lines = Arc::new(dist.with_map(scan.axis, map)?);
-            let base = moved(recorder, base, (team, team), &lines, dtype)?;
-            let result = pass.divided(&base, &lines, levels)?;
-            moved(recorder, &result, (team, team), dist, dtype)
-        }
+    let Some(cut) = cut_lines(dist, scan.axis)? else { return pass.whole(base, dist) };
+    if Arc::ptr_eq(&cut.lines, dist) {
+        return pass.divided(base, &cut);
     }
+    let base = moved(recorder, base, (team, team), &cut.lines, dtype)?;
+    let result = pass.divided(&base, &cut)?;
+    moved(recorder, &result, (team, team), dist, dtype)
+}
+
+/// The distributions of a scan along an axis that is divided.
+pub(crate) struct CutLines {
+    /// Cut at multiples of 16^`levels` elements.
+    pub lines: Arc<Distribution>,
+    /// Of the totals of so many elements, where they are computed, and where they are needed.
+    pub totals: Arc<Distribution>,
+    pub all_totals: Arc<Distribution>,
+    levels: u32,
+    /// The first total of each part along the axis.
+    firsts: Vec<i64>,
+}
+
+/// The distributions of a scan along an axis, unless each part has whole lines.
+pub(crate) fn cut_lines(dist: &Arc<Distribution>, axis: usize) -> Result<Option<CutLines>> {
+    let (lines, levels) = match cuts(dist.map(axis))? {
+        Cuts::None => return Ok(None),
+        Cuts::Fitting(levels) => (Arc::clone(dist), levels),
+        Cuts::Moved(map, levels) => (Arc::new(dist.with_map(axis, map)?), levels),
+    };
+    let map = lines.map(axis);
+    let (parts, block) = (map.parts(), RUN.pow(levels));
+    let bound = |part: usize| if part == parts { map.size() } else { map.owned(part).start };
+    let firsts: Vec<i64> = (0..=parts).map(|part| blocks_of(bound(part), block)).collect();
+    let totals = Arc::new(lines.with_map(axis, DimMap::irregular(&firsts)?)?);
+    let all_totals = Arc::new(lines.with_map(axis, DimMap::replicated(firsts[parts], parts)?)?);
+    Ok(Some(CutLines { lines, totals, all_totals, levels, firsts }))
 }
 
 /// How the axis is cut.
@@ -209,23 +234,18 @@ impl ScanPass<'_> {
         Ok(result)
     }
 
-    /// Lines that are cut at multiples of 16^`levels` elements, at least one level.
-    fn divided(&self, base: &Storage, dist: &Arc<Distribution>, levels: u32) -> Result<Storage> {
-        let (axis, block) = (self.scan.axis, RUN.pow(levels));
+    /// Lines that are cut.
+    fn divided(&self, base: &Storage, cut: &CutLines) -> Result<Storage> {
+        let CutLines { lines: dist, totals: blocks, all_totals: all, levels, firsts } = cut;
+        let (axis, levels) = (self.scan.axis, *levels);
         let result = Storage::new(self.team, Arc::clone(dist), self.dtype)?;
-        let map = dist.map(axis);
-        let parts = map.parts();
-        let bound = |part: usize| if part == parts { map.size() } else { map.owned(part).start };
-        let bounds: Vec<i64> = (0..=parts).map(|part| blocks_of(bound(part), block)).collect();
-        let blocks = Arc::new(dist.with_map(axis, DimMap::irregular(&bounds)?)?);
-        let all = Arc::new(dist.with_map(axis, DimMap::replicated(bounds[parts], parts)?)?);
-        let totals = Storage::new(self.team, Arc::clone(&blocks), self.dtype)?;
+        let totals = Storage::new(self.team, Arc::clone(blocks), self.dtype)?;
         let mut leases = Vec::new();
         let mut below: Vec<Vec<Lines>> = vec![Vec::new(); self.team.size()];
         self.each_part(&mut leases, |mut on| {
             let part = on.part;
             let Some(values) = self.lines(base, dist, part)? else { return Ok(()) };
-            let top = self.lines(&totals, &blocks, part)?.ok_or_else(|| missing_part("scan"))?;
+            let top = self.lines(&totals, blocks, part)?.ok_or_else(|| missing_part("scan"))?;
             below[part].push(values);
             for level in 1..levels {
                 let next = on.totals(&below[part][level as usize - 1])?;
@@ -233,16 +253,16 @@ impl ScanPass<'_> {
             }
             on.totals_into(&below[part][levels as usize - 1], &top)
         })?;
-        let totals = moved(self.recorder, &totals, (self.team, self.team), &all, self.dtype)?;
+        let totals = moved(self.recorder, &totals, (self.team, self.team), all, self.dtype)?;
         self.each_part(&mut leases, |mut on| {
             let part = on.part;
             let (Some(to), Some(totals)) =
-                (self.lines(&result, dist, part)?, self.lines(&totals, &all, part)?)
+                (self.lines(&result, dist, part)?, self.lines(&totals, all, part)?)
             else {
                 return Ok(());
             };
             let mut before = on.before(&totals)?;
-            let first = bounds[dist.grid().coordinate(part)[axis] as usize];
+            let first = firsts[dist.grid().coordinate(part)[axis] as usize];
             before.view.offset += first * before.view.strides[axis];
             for level in (1..levels as usize).rev() {
                 let lines = &below[part][level];
