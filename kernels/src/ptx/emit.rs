@@ -38,15 +38,16 @@ pub fn emit(kernel: &Verified, target: &PtxTarget) -> Result<Module, PtxUnsuppor
         Form::Reduce { .. } => fold::entries(&verified, target, schedule.folds),
         Form::Scan(form) => vec![scan::entry(&verified, target, form)],
         Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => {
-            let mut entries = vec![pointwise::entry(&verified, target)];
-            entries.extend(schedule.vector.as_ref().map(|plan| vector::entry(&verified, target, plan)));
-            entries.extend(schedule.transpose.map(|turns| transpose::entry(&verified, target, turns)));
+            let vector = schedule.vector.as_ref().map(|plan| vector::entry(&verified, target, plan));
+            let transpose = schedule.transpose.map(|turns| transpose::entry(&verified, target, turns));
             let batched = pointwise::is_batched(&verified);
-            entries.extend(batched.then(|| pointwise::batched_copy(&verified, target)));
+            let batched = batched.then(|| pointwise::batched_copy(&verified, target));
             // Older GPUs have no copies that go on while a thread does.
             let plan = schedule.streaming.as_ref().filter(|_| target.sm >= 80);
             let streaming = plan.map(|plan| streaming::entry(&verified, target, plan));
-            entries.extend(streaming.filter(|entry| entry.block.bytes() <= MAX_BLOCK_BYTES));
+            let others = [vector, transpose, batched, streaming].into_iter().flatten();
+            let mut entries = vec![pointwise::entry(&verified, target)];
+            entries.extend(others.filter(|entry| entry.block.bytes() <= MAX_BLOCK_BYTES));
             entries
         }
     };

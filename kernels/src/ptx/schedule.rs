@@ -37,6 +37,10 @@ const SHORT: usize = 24;
 /// So few rows.
 const FEW_ROWS: usize = 2;
 
+/// Arrays of which a thread that computes 16 bytes of results would fill its registers with what it loads,
+/// and with addresses.
+const MANY_ARRAYS: usize = 16;
+
 /// Bytes of the widest load there is.
 const VECTOR_BYTES: usize = 16;
 
@@ -49,6 +53,8 @@ pub(crate) struct Vectors {
     pub vectors: usize,
     /// Blocks that must fit side by side; 0 if the assembler decides.
     pub blocks: u32,
+    /// All rows are loaded element by element: so many arrays that how each is aligned is not asked.
+    pub loose: bool,
     pub rows: Vec<VectorRow>,
 }
 
@@ -71,7 +77,12 @@ impl Vectors {
         }
         let used = footprint.params().iter().filter(|p| p.is_stored || p.radius.is_some());
         let widest = used.map(|p| p.size).max()?;
-        let lanes = VECTOR_BYTES / widest;
+        let loose = footprint.params().iter().filter(|p| p.radius.is_some()).count() > MANY_ARRAYS;
+        // Then two halves of a word, whose arithmetic is shared, are all that is worth it.
+        let lanes = if loose { 4 / widest } else { VECTOR_BYTES / widest };
+        if loose && lanes < 2 {
+            return None;
+        }
         if lanes * kernel.body.len() > MAX_INSTRUCTIONS {
             return None;
         }
@@ -80,13 +91,20 @@ impl Vectors {
         let few = if lanes <= 4 { FEW_ROWS } else { 1 };
         let vectors = if rows.len() <= few && kernel.body.len() <= SHORT { 2 } else { 1 };
         let blocks = if widest == 8 && rows.len() > 1 { 5 } else { 0 };
-        Some(Vectors { lanes, vectors, blocks, rows })
+        Some(Vectors { lanes, vectors, blocks, loose, rows })
     }
 
-    /// Parameters of which a point reads its neighbours along the last dimension.
+    /// Parameters whose elements must be neighbours: a point reads its own along the last dimension, or rows
+    /// are loose.
     pub(crate) fn sideways(&self) -> impl Iterator<Item = u32> {
-        let lanes = 0..self.lanes as i32;
-        self.rows.iter().filter(move |r| r.positions.iter().any(|p| !lanes.contains(p))).map(|r| r.param)
+        self.rows.iter().filter(|row| self.loose || row.is_sideways(self.lanes)).map(|row| row.param)
+    }
+}
+
+impl VectorRow {
+    /// Neighbours beside the vector are read.
+    fn is_sideways(&self, lanes: usize) -> bool {
+        self.positions.iter().any(|p| !(0..lanes as i32).contains(p))
     }
 }
 

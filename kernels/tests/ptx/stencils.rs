@@ -51,6 +51,41 @@ fn stencils_that_reach_far_along_rows() {
     tally.ran_through(&["vector"]);
 }
 
+/// Of so many arrays a thread computes one point, or the two whose halves share a word.
+#[test]
+fn stencils_of_many_arrays() {
+    let mut tally = Tally::default();
+    for (d, entry) in
+        [(DType::F16, "vector"), (DType::BF16, "vector"), (DType::I8, "vector"), (DType::F32, "pointwise")]
+    {
+        let mut k = Builder::new("many", 2);
+        let inputs: Vec<u32> = (0..17).map(|_| k.input(d)).collect();
+        let outputs: Vec<u32> = (0..19).map(|_| k.output(d)).collect();
+        let values: Vec<_> =
+            (-1..).zip(&inputs).map(|(n, &input)| k.load(input, &[n % 2, n % 3 - 1])).collect();
+        let sum = values.iter().copied().reduce(|a, b| k.binary(BinaryOp::Add, a, b)).unwrap();
+        let stores: Vec<_> = outputs
+            .into_iter()
+            .zip(values.iter().cycle())
+            .map(|(output, &value)| (output, k.binary(BinaryOp::Mul, value, sum)))
+            .collect();
+        let kernel = k.elementwise(&stores).unwrap();
+        for (extents, ahead) in [([5, 301], 0), ([3, 64], 1), ([4, 9], 5)] {
+            let (launch, arrays) = inside(&kernel, &extents, 2, ahead);
+            tally.everywhere(&kernel, &launch, &arrays);
+            let entries = agree(&kernel, &launch, &arrays, Setting::PLAIN);
+            assert!(entries.iter().all(|&ran| ran == entry), "{d} {entries:?}");
+            // An array whose rows go backwards.
+            let mut turned = launch.clone();
+            turned.views[3].offset += extents[1] as i64 - 1;
+            turned.views[3].strides[1] = -1;
+            let entries = agree(&kernel, &turned, &arrays, Setting::PLAIN);
+            assert!(entries.iter().all(|&ran| ran == "pointwise"), "{d} {entries:?}");
+        }
+    }
+    tally.ran_through(&["pointwise", "vector"]);
+}
+
 /// The inside of a grid whose planes are padded to whole vectors: `halo` cells around the region, rows of
 /// the input beginning `ahead` elements after those of the output.
 pub fn inside(kernel: &Verified, extents: &[usize], halo: usize, ahead: i64) -> (Launch, Arrays) {

@@ -24,7 +24,7 @@ use crate::index::{Along, Distribution};
 /// registers and first-level caches are surely exhausted; it was not tuned.
 const MAX_BODY: usize = 4000;
 
-/// Most loads: so many distances fit, beside those of 32 arrays, into the 4 KiB that a CUDA launch passes.
+/// Most loads: so many distances fit, beside those of 40 arrays, into the 4 KiB that a CUDA launch passes.
 const MAX_LOADS: usize = 256;
 
 /// Something the kernel reads.

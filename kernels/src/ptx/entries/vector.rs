@@ -25,7 +25,8 @@ pub(crate) fn entry(verified: &Verified, target: &PtxTarget, plan: &Vectors) -> 
     let x = slots(kernel) - 1;
     w.note("the thread's row, and where it is in memory");
     w.grid_outer(x + 1);
-    for quantity in w.quantities() {
+    let leader = Quantity::Param(stores[0].param);
+    for quantity in w.quantities().into_iter().filter(|&quantity| !plan.loose || quantity == leader) {
         let to = w.named(Field::Start(quantity).class(), &row_register(quantity));
         w.step(quantity, 0..x, None, &to);
     }
@@ -47,7 +48,7 @@ pub(crate) fn entry(verified: &Verified, target: &PtxTarget, plan: &Vectors) -> 
     w.next(plan, x);
     w.place("PARTIAL");
     w.note("a vector that sticks out: its points inside, one by one");
-    w.partial(x);
+    w.partial(plan, x);
     w.next(plan, x);
     if plan.vectors > 1 {
         w.place("DONE");
@@ -140,18 +141,27 @@ impl PtxWriter<'_> {
         self.op("bra DONE");
     }
 
-    fn partial(&mut self, x: usize) {
+    fn partial(&mut self, plan: &Vectors, x: usize) {
         let extent = self.field(Field::Extent(x));
         self.op(&format!("max.s32 %i{x}, %i{x}, 0"));
         self.op(&format!("min.s32 %end, %end, {extent}"));
         self.place("POINT");
         for quantity in self.quantities() {
-            self.locate(quantity, x..x + 1, Some(&row_register(quantity)));
+            self.at(plan, quantity, &register(quantity), x);
         }
         self.point();
         self.op(&format!("add.s32 %i{x}, %i{x}, 1"));
         let more = self.set(Class::Pred, "setp.lt.s32", &[&format!("%i{x}"), "%end"]);
         self.op(&format!("@{more} bra POINT"));
+    }
+
+    /// Where a quantity is at the thread's point. Of many arrays the places of rows would fill the registers.
+    fn at(&mut self, plan: &Vectors, quantity: Quantity, to: &str, x: usize) {
+        self.named(Field::Start(quantity).class(), to);
+        match plan.loose {
+            true => self.step(quantity, 0..x + 1, None, to),
+            false => self.step(quantity, x..x + 1, Some(&row_register(quantity)), to),
+        }
     }
 
     /// Loads of some whole vectors, then their points, then their stores.
@@ -163,8 +173,7 @@ impl PtxWriter<'_> {
                 self.op(&format!("add.s32 %i{x}, %i{x}, %hop"));
             }
             for quantity in self.quantities() {
-                let to = self.named(Field::Start(quantity).class(), &(register(quantity) + &mark));
-                self.step(quantity, x..x + 1, Some(&row_register(quantity)), &to);
+                self.at(plan, quantity, &(register(quantity) + &mark), x);
             }
             loaded.push(self.rows(plan, &mark, x));
         }
@@ -230,6 +239,12 @@ impl PtxWriter<'_> {
                 (at.register, row.positions.iter().map(|&p| (p, name(p))).collect())
             })
             .collect();
+        if plan.loose {
+            for (row, (at, elements)) in plan.rows.iter().zip(&rows) {
+                self.loose_row(row, elements, at);
+            }
+            return rows.into_iter().map(|(_, elements)| elements).collect();
+        }
         let tested: Vec<usize> = (0..rows.len()).filter(|&n| self.may_be_unaligned(&plan.rows[n])).collect();
         let misfits: Vec<String> = (tested.iter())
             .map(|&n| (&plan.rows[n], &rows[n].0))
@@ -303,6 +318,16 @@ impl PtxWriter<'_> {
             self.load_run(self.space(row.param), dtype, &to, &from);
         }
         self.hold_pairs(elements);
+    }
+
+    /// Element by element, neighbours in memory.
+    fn loose_row(&mut self, row: &VectorRow, elements: &Elements, at: &str) {
+        let dtype = self.kernel.params[row.param as usize].dtype;
+        for (&position, to) in elements {
+            let from =
+                Address { register: at.to_owned(), bytes: i64::from(position) * dtype.size_bytes() as i64 };
+            self.load_run(self.space(row.param), dtype, std::slice::from_ref(to), &from);
+        }
     }
 
     /// Element by element. Operands loaded sideways are contiguous, as the launch has checked.

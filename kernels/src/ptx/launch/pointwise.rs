@@ -136,6 +136,7 @@ impl Source<'_> {
         let Form::Elementwise { stores } = &self.kernel.form else { return None };
         let [outer @ .., x] = region.dims.as_slice() else { return None };
         let turns = self.module.schedule.transpose?;
+        self.module.entry("transpose")?;
         if !long(x) || !self.adjacent(region, stores[0].param) {
             return None;
         }
@@ -163,6 +164,7 @@ impl Source<'_> {
     /// Several points per thread, if the outputs allow it.
     fn vector(&self, region: &Region) -> Option<Shape> {
         let plan = self.module.schedule.vector.as_ref()?;
+        self.module.entry("vector")?;
         if !self.fits(plan.lanes, plan.sideways(), region) {
             return None;
         }
