@@ -227,7 +227,7 @@ fn count(target: &Target, launch: &Launch, module: &Assembled) -> Result<Counted
         blocks: launch.blocks(),
         threads: launch.threads_of_a_block(),
         registers: usage.registers,
-        shared: usage.shared,
+        shared: usage.shared + launch.shared_bytes,
         dram_bytes: launch.dram_bytes(target.l2_kept),
         l2_bytes: launch.l2_bytes(),
         wavefronts: launch.accesses.iter().map(|access| access.wavefronts).sum(),

@@ -31,6 +31,8 @@ pub struct Launch {
     pub entry: String,
     pub grid: [u32; 3],
     pub block: [u32; 3],
+    /// Bytes of shared memory that a block is given, beside what its text declares.
+    pub shared_bytes: u32,
     /// Sectors that blocks read and write, each counted once per block.
     pub read: f64,
     pub written: f64,

@@ -11,9 +11,10 @@
 
 use std::collections::BTreeSet;
 
-use super::limits::{MAX_INSTRUCTIONS, MAX_SHARED_BYTES};
+use super::limits::{MAX_INSTRUCTIONS, MAX_SHARED_BYTES, shared_bytes_at_launch};
+use super::text::PtxTarget;
 use crate::dtype::DType;
-use crate::ir::{Access, Form, Op};
+use crate::ir::{Access, BinaryOp, Form, Kernel, Op, Value};
 use crate::verify::Verified;
 use crate::verify::footprint::Footprint;
 
@@ -188,15 +189,25 @@ impl Column {
     }
 
     /// Registers of 32 bits.
-    fn words(&self, size: usize, lanes: usize, ahead: usize) -> usize {
+    fn words(&self, size: usize, lanes: usize, ahead: usize, is_scaled: bool) -> usize {
         let vector = (size * lanes).div_ceil(4);
         let beside = depth(self.rows) - 1;
-        let sides = |s: Sides, rows: usize| rows * s.elements() * size.div_ceil(4) * (depth(s.planes) + 1);
-        // Neighbours that are read in several planes: ptxas computes their terms for all points at once.
-        let terms = |s: Sides, rows: usize| rows * s.elements() * depth(s.planes).saturating_sub(1) * lanes;
+        let of_planes = |s: Sides| depth(s.planes) + usize::from(is_scaled);
+        let sides = |s: Sides, rows: usize| rows * s.elements() * size.div_ceil(4) * of_planes(s);
+        // Neighbours in several planes, each multiplied: ptxas computes these terms of all points at once.
+        let terms = |s: Sides, rows: usize| match is_scaled {
+            true => rows * s.elements() * depth(s.planes).saturating_sub(1) * lanes,
+            false => 0,
+        };
+        // Rows that one plane alone needs, and as they are, are loaded where they are used.
+        let held = if is_scaled || depth(self.row_planes) > 1 {
+            beside * depth(self.row_planes)
+        } else {
+            beside.min(1)
+        };
         // Where the edges of a warp are, as addresses.
         let edges = 2 * (self.sides.lanes(lanes) + self.row_sides.lanes(lanes));
-        vector * (self.depth(ahead) + beside * depth(self.row_planes))
+        vector * (self.depth(ahead) + held)
             + edges
             + sides(self.sides, 1)
             + sides(self.row_sides, beside)
@@ -211,8 +222,13 @@ impl Column {
         self.tile_bytes(size, lanes) + own
     }
 
+    /// Rows of a plane that a block reads.
+    pub(crate) fn rows_of_a_block(&self) -> usize {
+        HEIGHT + depth(self.rows) - 1
+    }
+
     pub(crate) fn tile_bytes(&self, size: usize, lanes: usize) -> usize {
-        let rows = (HEIGHT + depth(self.rows) - 1) * usize::from(self.is_tile());
+        let rows = self.rows_of_a_block() * usize::from(self.is_tile());
         rows * self.row_bytes(size, lanes)
     }
 
@@ -274,7 +290,7 @@ impl Sides {
 
 impl StreamingPlan {
     /// A plan for vectors of at most `widest` points; none if no plane would find anything in registers.
-    pub(crate) fn of(verified: &Verified, widest: usize) -> Option<StreamingPlan> {
+    pub(crate) fn of(verified: &Verified, widest: usize, target: &PtxTarget) -> Option<StreamingPlan> {
         let (kernel, footprint) = (verified.kernel(), verified.footprint());
         let Form::Elementwise { .. } = &kernel.form else { return None };
         let x = kernel.rank.checked_sub(1)?;
@@ -291,7 +307,10 @@ impl StreamingPlan {
         let least = [2, 1].into_iter().flat_map(|least| shapes().map(move |shape| (shape, least)));
         walks.iter().find_map(|walk| {
             let walk = (walk[0]?, walk[1]);
-            least.clone().find_map(|(shape, least)| StreamingPlan::along(verified, walk, shape, least))
+            let room = shared_bytes_at_launch(target);
+            least
+                .clone()
+                .find_map(|(shape, least)| StreamingPlan::along(verified, walk, shape, (least, room)))
         })
     }
 
@@ -299,7 +318,7 @@ impl StreamingPlan {
         verified: &Verified,
         walk: (usize, Option<usize>),
         (lanes, apart): (usize, bool),
-        least: usize,
+        (least, room): (usize, usize),
     ) -> Option<StreamingPlan> {
         let (kernel, footprint) = (verified.kernel(), verified.footprint());
         let (along, across) = walk;
@@ -322,29 +341,37 @@ impl StreamingPlan {
             false => size(c.param),
         };
         let widest = columns.iter().map(dtype).max_by_key(|dtype| dtype.size_bytes())?;
+        let is_scaled = is_scaled(kernel);
         let (values, per_operation) = match (widest.size_bytes(), widest) {
-            (8, _) => (21 + 16 * lanes, 1),
-            // Two points at once, in the words of the columns.
-            (2, DType::F16) => (12 + 2 * lanes, 2),
+            (8, _) => (if is_scaled { 21 } else { 13 } + 16 * lanes, 1),
             (2, d) if d.is_integer() => (20 * lanes, 4),
             // Values are widened, each operation is converted and rounded.
-            (2, _) => (11 * lanes, 4),
+            (2, DType::BF16) if is_scaled => (11 * lanes, 4),
+            // Two points at once, in the words of the columns.
+            (2, _) => (12 + 2 * lanes, 2),
             _ => (16, 1),
         };
         // Numbers of the formula stay in registers.
         let values = values + kernel.body.iter().filter(|inst| matches!(inst.op, Op::Const(_))).count();
+        // With more planes in the loop, ptxas computes more such terms than two blocks have registers for.
+        let room = if is_scaled { room.min(MAX_SHARED_BYTES) } else { room };
         let computed = (kernel.body.len() - footprint.loads().len()) * lanes * per_operation;
         let walks = columns.iter().any(|c| depth(c.planes) > 1);
         let plane: usize = columns.iter().map(|c| c.plane_bytes(size(c.param), lanes)).sum();
         let present = columns.iter().map(Column::present).max()?;
         let fits = |ahead: &usize| {
-            let words: usize = columns.iter().map(|c| c.words(register_bytes(c), lanes, *ahead)).sum();
+            let words: usize =
+                columns.iter().map(|c| c.words(register_bytes(c), lanes, *ahead, is_scaled)).sum();
             let planes = present + ahead;
             words + values <= MAX_KEPT
-                && plane * planes <= MAX_SHARED_BYTES
+                && plane * planes <= room
                 && (*ahead <= 2 || (computed + OVERHEAD) * planes <= MAX_UNROLLED)
         };
-        if !walks || computed > MAX_INSTRUCTIONS {
+        // A star: nothing is computed of the words between two vectors, and half of the registers leave room
+        // for twice as many blocks.
+        let is_star = across.is_some() && columns.iter().all(|c| c.row_sides == Sides::NONE);
+        let is_too_wide = is_star && widest.size_bytes() == 2 && lanes > 4;
+        if is_too_wide || !walks || computed > MAX_INSTRUCTIONS {
             return None;
         }
         let ahead = (least..=AHEAD).rev().find(fits)?;
@@ -379,6 +406,18 @@ impl StreamingPlan {
         let across = if self.across { offsets[self.slots[self.slots.len() - 2]] } else { 0 };
         [offsets[self.slots[0]], across, offsets[offsets.len() - 1]]
     }
+}
+
+/// Whether values of neighbours are anything but added before something else happens to them.
+fn is_scaled(kernel: &Kernel) -> bool {
+    let is_neighbour = |value: Value| match &kernel.body[value.index()].op {
+        Op::Load { offsets, .. } => offsets.iter().any(|&offset| offset != 0),
+        _ => false,
+    };
+    kernel.body.iter().any(|inst| match &inst.op {
+        Op::Binary(BinaryOp::Add | BinaryOp::Sub, ..) => false,
+        op => op.operands().any(is_neighbour),
+    })
 }
 
 /// Where a parameter is loaded.

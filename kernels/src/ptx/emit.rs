@@ -33,7 +33,7 @@ pub struct PtxUnsupported {
 pub fn emit(kernel: &Verified, target: &PtxTarget) -> Result<Module, PtxUnsupported> {
     let verified = math::expand(kernel);
     let kernel = verified.kernel();
-    let schedule = Schedule::of(&verified);
+    let schedule = Schedule::of(&verified, target);
     let entries = match &kernel.form {
         Form::Reduce { .. } => fold::entries(&verified, target, schedule.folds),
         Form::Scan(form) => vec![scan::entry(&verified, target, form)],

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use super::columns::StreamingPlan;
 use super::limits::{MAX_INSTRUCTIONS, MAX_SHARED_BYTES};
+use super::text::PtxTarget;
 use crate::ir::{Access, Form, Kernel, Offsets};
 use crate::verify::Verified;
 use crate::verify::footprint::{Footprint, LoadRow};
@@ -22,10 +23,10 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    pub(crate) fn of(kernel: &Verified) -> Schedule {
+    pub(crate) fn of(kernel: &Verified, target: &PtxTarget) -> Schedule {
         let vector = Vectors::of(kernel);
         let widest = vector.as_ref().map(|vector| vector.lanes);
-        let streaming = widest.and_then(|lanes| StreamingPlan::of(kernel, lanes));
+        let streaming = widest.and_then(|lanes| StreamingPlan::of(kernel, lanes, target));
         Schedule { vector, streaming, transpose: turns(kernel), folds: FoldPlans::of(kernel) }
     }
 }

@@ -90,6 +90,7 @@ impl Compiled {
                 "{}",
                 entry.name
             );
+            machine.give_shared(entry.shared);
             machine.run(&self.program, &entry.name, grid.grid, grid.block, &grid.params)?;
             entries.push(entry.kind);
         }

@@ -256,12 +256,13 @@ impl DriverMemory {
 
     /// Runs a kernel.
     pub fn launch(&mut self, launch: &Launch) -> Result<Touched, Failed> {
+        self.machine.give_shared(launch.shared);
         if let Some(recorder) = &mut self.recorder {
             let blocks: Vec<[u64; 2]> =
                 self.blocks.values().map(|found| [found.address, found.bytes]).collect();
             return recorder.record(&mut self.machine, &blocks, launch).map(|()| Touched::default());
         }
-        let Launch { program, entry, grid, block, params } = launch;
+        let Launch { program, entry, grid, block, params, .. } = launch;
         let accesses = self.machine.run(program, entry, *grid, *block, params);
         let accesses = accesses.map_err(|fault| failed(&fault))?;
         Ok(Touched { reads: accesses.reads, writes: accesses.writes })

@@ -36,7 +36,7 @@ impl Recorder {
         allocations: &[[u64; 2]],
         launch: &Launch,
     ) -> Result<(), Failed> {
-        let Launch { program, entry, grid, block, params } = launch;
+        let Launch { program, entry, grid, block, params, .. } = launch;
         let (mut blocks, weights): (Vec<u32>, Vec<f64>) = samples(*grid).into_iter().unzip();
         let neighbours = neighbours(*grid, blocks[0]);
         blocks.extend(neighbours.iter().flatten());
@@ -119,11 +119,11 @@ fn memory_of(params: &[u8], allocations: &[[u64; 2]]) -> Vec<[u64; 2]> {
 
 /// What a launch needs to be played.
 fn started(launch: &Launch, hash: u64, memory: &[[u64; 2]]) -> String {
-    let Launch { entry, grid, block, params, .. } = launch;
+    let Launch { entry, grid, block, shared, params, .. } = launch;
     let params: String = params.iter().map(|byte| format!("{byte:02x}")).collect();
     format!(
         "{{\"ptx\":\"{hash:016x}\",\"entry\":\"{entry}\",\"grid\":{grid:?},\"block\":{block:?},\
-         \"params\":\"{params}\",\"memory\":{memory:?}"
+         \"shared_bytes\":{shared},\"params\":\"{params}\",\"memory\":{memory:?}"
     )
 }
 

@@ -125,6 +125,8 @@ pub struct Module {
 pub struct KernelFunction {
     pub module: usize,
     pub entry: String,
+    /// The most shared memory that launches may give.
+    pub most_shared: u32,
 }
 
 /// `CUlinkState`.

@@ -24,6 +24,8 @@ pub struct Launch {
     pub entry: String,
     pub grid: [u32; 3],
     pub block: [u32; 3],
+    /// Bytes of shared memory, beside what the entry declares.
+    pub shared: u32,
     pub params: Vec<u8>,
 }
 

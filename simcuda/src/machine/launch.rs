@@ -36,6 +36,8 @@ pub struct Machine {
     phase: u64,
     launches: u64,
     branch_limit: u64,
+    /// Bytes of shared memory that launches give each block.
+    given: u32,
 }
 
 impl Machine {
@@ -56,6 +58,7 @@ impl Machine {
             phase: 0,
             launches: 0,
             branch_limit: BRANCH_LIMIT,
+            given: 0,
         }
     }
 
@@ -70,6 +73,12 @@ impl Machine {
     /// Sets how many branches a thread may take before its kernel counts as endless.
     pub fn set_branch_limit(&mut self, branches: u64) {
         self.branch_limit = branches.max(1);
+    }
+
+    /// Sets how many bytes of shared memory the launches from now on give each block, beside what texts
+    /// declare.
+    pub fn give_shared(&mut self, bytes: u32) {
+        self.given = bytes;
     }
 
     /// New memory, none of it initialised, at a multiple of `align` and of 256.
@@ -188,7 +197,7 @@ impl Machine {
             entry,
             params,
             memory: &mut self.memory,
-            shared: Shared::new(&entry.shared),
+            shared: Shared::new(&entry.shared, self.given),
             hints: vec![0; entry.code.len()],
             now: Now { launch, block: launch, phase: launch, thread: 0 },
             branch_limit: self.branch_limit,

@@ -7,21 +7,25 @@ use crate::ptx::Array;
 
 pub(crate) struct Shared<'e> {
     arrays: &'e [Array],
+    /// Bytes that the launch gives.
+    given: u32,
     data: Vec<u8>,
     shadow: Shadow,
 }
 
 impl<'e> Shared<'e> {
-    pub(crate) fn new(arrays: &'e [Array]) -> Shared<'e> {
-        let bytes = arrays.iter().map(|array| array.start + array.bytes).max().unwrap_or(0) as usize;
-        Shared { arrays, data: vec![0; bytes], shadow: Shadow::new(bytes) }
+    pub(crate) fn new(arrays: &'e [Array], given: u32) -> Shared<'e> {
+        let end = |array: &Array| array.start + array.bytes.unwrap_or(given);
+        let bytes = arrays.iter().map(end).max().unwrap_or(0) as usize;
+        Shared { arrays, given, data: vec![0; bytes], shadow: Shadow::new(bytes) }
     }
 
     #[inline(always)]
     fn offset(&self, address: u64, bytes: usize, does: &str) -> Checked<usize> {
         let inside = |array: &Array| {
-            let offset = address.wrapping_sub(array.start as u64);
-            offset < array.bytes as u64 && bytes as u64 <= array.bytes as u64 - offset
+            let (offset, all) =
+                (address.wrapping_sub(array.start as u64), u64::from(array.bytes.unwrap_or(self.given)));
+            offset < all && bytes as u64 <= all - offset
         };
         if !self.arrays.iter().any(inside) {
             let what = format!("{does} {bytes} bytes at {}", self.near(address));
@@ -37,14 +41,16 @@ impl<'e> Shared<'e> {
     /// The address in words: its distance from the nearest array.
     fn near(&self, address: u64) -> String {
         let distance = |array: &&Array| {
-            let (start, end) = (array.start as u64, (array.start + array.bytes) as u64);
-            start.saturating_sub(address).max(address.saturating_sub(end - 1))
+            let bytes = array.bytes.unwrap_or(self.given);
+            let (start, end) = (array.start as u64, (array.start + bytes) as u64);
+            start.saturating_sub(address).max(address.saturating_sub(end.saturating_sub(1)))
         };
         let Some(array) = self.arrays.iter().min_by_key(distance) else {
             return format!("{address:#x} of shared memory, and the kernel declares none");
         };
         let Array { name, start, bytes } = array;
         let offset = address.wrapping_sub(*start as u64) as i64;
+        let bytes = bytes.unwrap_or(self.given);
         format!("`{name}`{offset:+} of {bytes} bytes")
     }
 

@@ -9,6 +9,9 @@ use std::sync::Arc;
 
 /// Shared memory that a kernel may declare.
 const SHARED_LIMIT: u32 = 48 * 1024;
+
+/// Where shared memory that a launch gives begins: behind all that a text may declare.
+const GIVEN_START: u32 = 1 << 16;
 /// Unused bytes after each shared array, so that running over its end is seen.
 const SHARED_GAP: u32 = 64;
 /// The largest parameter block of every target.
@@ -107,7 +110,8 @@ impl<'a> Parser<'a> {
         let header = self.header()?;
         let mut entries: Vec<Entry> = Vec::new();
         while self.peek().is_some() {
-            let entry = self.entry(header)?;
+            let given = self.given()?;
+            let entry = self.entry(header, given)?;
             if entries.iter().any(|known| known.name == entry.name) {
                 return self.wrong(format!("entry `{}` stands here twice", entry.name));
             }
@@ -154,7 +158,27 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn entry(&mut self, header: Header) -> Result<Entry, Wrong> {
+    /// `.extern .shared .align 16 .b8 name[];`, if it stands here: what a launch gives the next entry.
+    fn given(&mut self) -> Result<Option<&'a str>, Wrong> {
+        if self.peek() != Some(Lexeme::Word(".extern")) {
+            return Ok(None);
+        }
+        self.this_word(".extern")?;
+        self.this_word(".shared")?;
+        self.this_word(".align")?;
+        match self.integer("an alignment")? {
+            align if align.is_power_of_two() && align <= 256 => {}
+            align => return self.wrong(format!("alignment {align}; expected a power of two up to 256")),
+        }
+        self.this_word(".b8")?;
+        let name = self.name("an array's name")?;
+        for mark in ['[', ']', ';'] {
+            self.mark(mark)?;
+        }
+        Ok(Some(name))
+    }
+
+    fn entry(&mut self, header: Header, given: Option<&'a str>) -> Result<Entry, Wrong> {
         self.this_word(".visible")?;
         self.this_word(".entry")?;
         let name = self.name("the entry's name")?;
@@ -164,6 +188,12 @@ impl<'a> Parser<'a> {
         let threads = self.performance()?;
         self.mark('{')?;
         let mut body = Body::new(header, block, params);
+        if let Some(name) = given {
+            let array = Array { name: name.to_string(), start: GIVEN_START, bytes: None };
+            if let Err(message) = body.share(name, array) {
+                return self.wrong(message);
+            }
+        }
         while !self.takes('}') {
             self.statement(&mut body)?;
         }
@@ -286,14 +316,14 @@ impl<'a> Parser<'a> {
         self.mark('[')?;
         let bytes = self.integer("a number of bytes")?;
         self.mark(']')?;
-        let declared: u32 =
-            body.arrays().iter().map(|array| array.bytes.next_multiple_of(align as u32)).sum();
+        let arrays = || body.arrays().iter().filter_map(|array| Some((array.start, array.bytes?)));
+        let declared: u32 = arrays().map(|(_, bytes)| bytes.next_multiple_of(align as u32)).sum();
         if bytes == 0 || bytes > (SHARED_LIMIT - declared.min(SHARED_LIMIT)) as u64 {
             return self.wrong(format!("shared arrays may have 1 to {SHARED_LIMIT} bytes together"));
         }
-        let end = body.arrays().last().map_or(0, |array| array.start + array.bytes);
+        let end = arrays().last().map_or(0, |(start, bytes)| start + bytes);
         let start = (end + SHARED_GAP).next_multiple_of(align as u32);
-        let array = Array { name: name.to_string(), start, bytes: bytes as u32 };
+        let array = Array { name: name.to_string(), start, bytes: Some(bytes as u32) };
         if let Err(message) = body.share(name, array) {
             return self.wrong(message);
         }

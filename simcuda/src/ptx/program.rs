@@ -69,7 +69,7 @@ impl Entry {
 
     /// Bytes of shared memory that the entry declares.
     pub fn shared_bytes(&self) -> u32 {
-        self.shared.iter().map(|array| array.bytes).sum()
+        self.shared.iter().filter_map(|array| array.bytes).sum()
     }
 
     /// What the entry says of its block size.
@@ -94,7 +94,8 @@ pub enum Threads {
 pub(crate) struct Array {
     pub name: String,
     pub start: u32,
-    pub bytes: u32,
+    /// None if a launch gives them.
+    pub bytes: Option<u32>,
 }
 
 /// What a slot holds when a thread starts.

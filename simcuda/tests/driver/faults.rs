@@ -274,6 +274,19 @@ fn launch_shapes() {
             unsafe { sys::cuLaunchKernel(bump, gx, gy, gz, bx, by, bz, 0, a, list.as_mut_ptr(), null_mut()) };
         assert_eq!(code, Code::CUDA_ERROR_INVALID_VALUE);
     }
+    let with = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    // SAFETY: the kernel is loaded.
+    let allow = |bytes: i32| unsafe { sys::cuFuncSetAttribute(bump, with, bytes) };
+    let mut give = |bytes: u32| {
+        // SAFETY: as above.
+        unsafe { sys::cuLaunchKernel(bump, 1, 1, 1, 1, 1, 1, bytes, a, list.as_mut_ptr(), null_mut()) }
+    };
+    ok(give(48 << 10));
+    assert_eq!(give((48 << 10) + 1), Code::CUDA_ERROR_INVALID_VALUE);
+    assert_eq!(allow(228 << 10), Code::CUDA_ERROR_INVALID_VALUE);
+    ok(allow(60 << 10));
+    ok(give(60 << 10));
+    assert_eq!(give((60 << 10) + 1), Code::CUDA_ERROR_INVALID_VALUE);
     // SAFETY: no parameters are what is tried.
     let code = unsafe { sys::cuLaunchKernel(bump, 1, 1, 1, 1, 1, 1, 0, a, null_mut(), null_mut()) };
     assert_eq!(code, Code::CUDA_ERROR_INVALID_VALUE);

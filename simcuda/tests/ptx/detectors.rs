@@ -177,3 +177,23 @@ fn accesses_are_the_bytes_read_and_written() {
     let empty = run(&mut machine, &body(""), 2, 2, &[]).unwrap();
     assert!(empty.reads.is_empty() && empty.writes.is_empty());
 }
+
+/// Shared memory that a launch gives ends where the launch says, whatever the text hoped for.
+#[test]
+fn shared_memory_given_by_a_launch_has_an_end() {
+    let of = |at: usize| {
+        let body = format!("st.shared.u32 [given+{at}], 7;\nld.shared.u32 %r1, [given+{at}];");
+        let text = crate::harness::module(&body);
+        crate::harness::program(&text.replace(".visible", ".extern .shared .align 16 .b8 given[];\n.visible"))
+    };
+    let run = |at: usize, bytes: u32| {
+        let mut machine = Machine::new(1);
+        machine.give_shared(bytes);
+        crate::harness::run(&mut machine, &of(at), 1, 1, &[]).err().map(|fault| fault.kind)
+    };
+    assert_eq!(run(0, 4), None);
+    assert_eq!(run(100 << 10, (100 << 10) + 4), None);
+    for (at, bytes) in [(0, 0), (4, 4), (96 << 10, 96 << 10)] {
+        assert_eq!(run(at, bytes), Some(Kind::SharedOutOfBounds), "{at} of {bytes}");
+    }
+}

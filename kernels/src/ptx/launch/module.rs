@@ -114,9 +114,6 @@ impl Limits {
         Limits { points: 100, blocks: 2, shares: 2, groups: 8, planes_per_fill: 0, filled: 0 };
 }
 
-/// Blocks per multiprocessor that a reduction or streaming spreads over.
-pub(crate) const BLOCKS_PER_MULTIPROCESSOR: u64 = 8;
-
 /// One dimension of a region.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Dim {

@@ -1,15 +1,19 @@
 //! The grids of elementwise kernels, gathers and scatters: which entry, and how its threads lie in the
 //! region; and many boxes in one grid of the entry `batched_copy`.
 
-use super::module::{
-    BLOCKS_PER_MULTIPROCESSOR, Dim, Facts, Grid, LaunchPlan, Limits, Module, Region, Source, Span, fill_up,
-};
+use super::module::{Dim, Facts, Grid, LaunchPlan, Limits, Module, Region, Source, Span, fill_up};
 use crate::ir::{Form, Launch, Scan};
 use crate::ptx::columns::{HEIGHT, StreamingPlan, WIDTH};
 use crate::ptx::entries::pointwise::batch_rows;
 use crate::ptx::entries::scan::line_slots;
 use crate::ptx::schedule::{SIDE, turnable};
 use crate::ptx::text::{FoldField, Quantity, THREADS, slots};
+
+/// Blocks per multiprocessor that streaming has at least, if there are enough planes: three waves or more.
+const BLOCKS_PER_MULTIPROCESSOR: u64 = 10;
+
+/// Bytes of a row of blocks that stay in L2 until the row beside it has read them: half of what an H200 has.
+const KEPT_BYTES: u64 = 24_000_000;
 
 /// Only the text of a reduction reads such a number.
 fn no_fold(_: FoldField) -> u64 {
@@ -106,11 +110,26 @@ impl Source<'_> {
             return None;
         }
         let phase = self.common_phase(&region, plan.lanes);
-        let shape = Shape::streaming(plan, phase, least, &region, u64::from(facts.multiprocessors));
+        let longest = self.longest_walk(plan, &region);
+        let multiprocessors = u64::from(facts.multiprocessors);
+        let shape = Shape::streaming(plan, phase, (least, longest), &region, multiprocessors);
         let blocks: u64 = shape.blocks(&region).iter().product();
         let room = u128::from(blocks * u64::from(THREADS) * shape.lanes) * u128::from(shape.planes);
         let is_filled = u128::from(region.points()) * 100 >= room * u128::from(filled);
         (blocks >= u64::from(facts.multiprocessors) && is_filled).then_some((region, shape))
+    }
+
+    /// Planes of a walk over which L2 keeps the rows that blocks beside each other both read.
+    fn longest_walk(&self, plan: &StreamingPlan, region: &Region) -> u64 {
+        let Form::Elementwise { stores } = &self.kernel.form else { return u64::MAX };
+        if !plan.across {
+            return u64::MAX;
+        }
+        let read =
+            plan.columns.iter().map(|column| column.rows_of_a_block() as i64 * self.size(column.param));
+        let written = stores.iter().map(|store| HEIGHT as i64 * self.size(store.param));
+        let (x, _) = last_two(region);
+        KEPT_BYTES / (read.chain(written).sum::<i64>() as u64 * x).max(1)
     }
 
     /// Every vector of every parameter is aligned where those of the first output are.
@@ -227,11 +246,12 @@ impl Shape {
         Shape { entry, lanes, width: width * vectors, height, planes: 1, across: true, phase: None, threads }
     }
 
-    /// Walks of at least `least` planes, so many that they fill the multiprocessors if they can.
+    /// Walks of at least `least` planes, and at most `longest`; so many that they fill the multiprocessors if
+    /// they can.
     fn streaming(
         plan: &StreamingPlan,
         phase: Option<(usize, i64)>,
-        least: u64,
+        (least, longest): (u64, u64),
         region: &Region,
         multiprocessors: u64,
     ) -> Shape {
@@ -242,7 +262,8 @@ impl Shape {
         let whole = Shape { entry: "streaming", lanes, width, height, planes, across, phase, threads };
         let walks: u64 = whole.blocks(region).iter().product();
         let most = (planes / least.max(1)).max(1);
-        let cuts = (BLOCKS_PER_MULTIPROCESSOR * multiprocessors).div_ceil(walks).clamp(1, most);
+        let cuts = (BLOCKS_PER_MULTIPROCESSOR * multiprocessors).div_ceil(walks);
+        let cuts = cuts.max(planes.div_ceil(longest.max(1))).clamp(1, most);
         Shape { planes: planes.div_ceil(cuts), ..whole }
     }
 

@@ -56,6 +56,8 @@ pub struct Entry {
     pub(crate) text: String,
     /// The parameters it reads.
     pub(crate) block: ParameterBlock,
+    /// Bytes of shared memory that a launch gives each block, beside what the text declares.
+    pub shared: u32,
 }
 
 /// `vector_fused_f32_3d_7to1_c0ffee`: the kind, the kernel's name, the type of its first array, its rank, how
@@ -86,6 +88,8 @@ pub(crate) struct PtxWriter<'a> {
     temporaries: BTreeMap<Class, usize>,
     labels: usize,
     shared: String,
+    /// Bytes of shared memory that a launch gives.
+    given: usize,
     /// Blocks that must fit on a multiprocessor side by side; the assembler decides if it is 0.
     blocks: u32,
     /// Words whose halves are these registers of 16 bits, since the last label.
@@ -108,6 +112,7 @@ impl<'a> PtxWriter<'a> {
             temporaries: BTreeMap::new(),
             labels: 0,
             shared: String::new(),
+            given: 0,
             blocks: 0,
             words: BTreeMap::new(),
             guard: None,
@@ -196,12 +201,15 @@ impl<'a> PtxWriter<'a> {
 
     /// An array in shared memory.
     pub(crate) fn share(&mut self, name: &str, bytes: usize) {
-        self.share_aligned(name, bytes, 8);
+        let _ = writeln!(self.shared, "    .shared .align 8 .b8 {name}[{bytes}];");
     }
 
-    /// An array in shared memory that begins at a multiple of `align` bytes.
-    pub(crate) fn share_aligned(&mut self, name: &str, bytes: usize, align: usize) {
-        let _ = writeln!(self.shared, "    .shared .align {align} .b8 {name}[{bytes}];");
+    /// So many bytes more of the shared memory that a launch gives, `planes`: where they begin in it, at a
+    /// multiple of 16. It may be larger than what a text may declare.
+    pub(crate) fn share_at_launch(&mut self, bytes: usize) -> usize {
+        let at = self.given.next_multiple_of(16);
+        self.given = at + bytes;
+        at
     }
 
     /// So many blocks must fit on a multiprocessor: fewer registers are not wanted, either. Left alone, the
@@ -256,6 +264,9 @@ impl<'a> PtxWriter<'a> {
         let before = std::mem::replace(&mut self.text, body);
         let name = name_of(kind, self.kernel, self.footprint);
         let mut text = String::new();
+        if self.given > 0 {
+            text.push_str(".extern .shared .align 16 .b8 planes[];\n");
+        }
         let _ = writeln!(text, ".visible .entry {name}(.param .align 8 .b8 launch[{length}])");
         let _ = writeln!(text, ".maxntid {THREADS}, 1, 1");
         if self.blocks > 0 {
@@ -281,7 +292,7 @@ impl<'a> PtxWriter<'a> {
         text.push('\n');
         text.push_str(&self.text);
         text.push_str("}\n");
-        Entry { kind, name, text, block: self.block }
+        Entry { kind, name, text, block: self.block, shared: self.given as u32 }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Modules: PTX text or the linker's images in, functions out. Launches of functions, and of graphs.
 
-use super::super::abi::{Code, HandleKind, Opaque, handle};
+use super::super::abi::{Code, HandleKind, Opaque, handle, index};
 use super::super::state::{Driver, Exec, KernelFunction, Module, StreamOrder, place};
 use super::image::{BINARY, INFO_LOG, LOG, check, text_of, write_log};
 use super::{Out, Text, current, exports, not_simulated};
@@ -52,8 +52,23 @@ exports! {
         if program.and_then(|program| program.entry(&entry)).is_none() {
             return Err(Code::NOT_FOUND);
         }
-        driver.functions.push(KernelFunction { module, entry });
+        driver.functions.push(KernelFunction { module, entry, most_shared: MOST_SHARED });
         out.put(handle(HandleKind::Function, driver.functions.len() - 1))
+    }
+
+    fn cuFuncSetAttribute(function: Opaque, attribute: i32, value: i32) Init, |driver, _device| {
+        let (KernelFunction { entry, .. }, module) = driver.function(function)?;
+        let declared = module.program.entry(entry).ok_or(Code::NOT_FOUND)?.shared_bytes();
+        let most = most_at_launch(driver.config.sm).saturating_sub(declared);
+        match (attribute, u32::try_from(value)) {
+            (MAX_DYNAMIC_SHARED_SIZE_BYTES, Ok(bytes)) if bytes <= most => {
+                let function = index(HandleKind::Function, function).ok_or(Code::INVALID_HANDLE)?;
+                driver.functions[function].most_shared = bytes;
+                Ok(())
+            }
+            (MAX_DYNAMIC_SHARED_SIZE_BYTES, _) => Err(Code::INVALID_VALUE),
+            _ => Err(not_simulated(driver, "this attribute of a function")),
+        }
     }
 
     fn cuLaunchKernel(
@@ -67,13 +82,14 @@ exports! {
         let stream = driver.stream(stream, current())?;
         let (function, module) = driver.function(function)?;
         let (program, device, name) = (module.program.clone(), module.device, function.entry.clone());
+        let most_shared = function.most_shared;
         let entry = program.entry(&name).ok_or(Code::NOT_FOUND)?;
         if device != driver.streams[stream].device {
             let text = format!("`{name}` was loaded on device {device}, but launched in a stream of another");
             driver.report.line(&text);
             return Err(Code::INVALID_HANDLE);
         }
-        if let Err(why) = fits(entry, grid, block, shared) {
+        if let Err(why) = fits(entry, grid, block, shared, most_shared) {
             driver.report.line(&format!("launch of `{name}` with grid {grid:?} and block {block:?}: {why}"));
             return Err(Code::INVALID_VALUE);
         }
@@ -82,7 +98,8 @@ exports! {
             bytes => params.at(0)?.bytes(bytes)?,
         };
         let label = format!("kernel `{name}` {grid:?}x{block:?}");
-        driver.submit(stream, label, Work::Kernel(Launch { program, entry: name, grid, block, params }))
+        let launch = Launch { program, entry: name, grid, block, shared, params };
+        driver.submit(stream, label, Work::Kernel(launch))
     }
 
     fn cuGraphInstantiateWithFlags(out: Out<Opaque>, graph: Opaque, flags: u64) Init, |driver, _device| {
@@ -137,10 +154,23 @@ fn load(driver: &mut Driver, device: usize, image: Text) -> Result<usize, (Code,
     Ok(place(&mut driver.modules, Module { device, program: Arc::new(program) }))
 }
 
-/// Static shared memory and what a launch adds.
+/// Declared shared memory and what a launch adds, unless an attribute allows more.
 const MOST_SHARED: u32 = 48 << 10;
 
-fn fits(entry: &Entry, grid: [u32; 3], block: [u32; 3], shared: u32) -> Result<(), String> {
+/// That attribute, `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`.
+const MAX_DYNAMIC_SHARED_SIZE_BYTES: i32 = 8;
+
+/// Shared memory that a block may have if it is allowed to.
+fn most_at_launch(sm: u32) -> u32 {
+    match sm {
+        ..80 => 64 << 10,
+        80 | 87 => 163 << 10,
+        81..90 | 120.. => 99 << 10,
+        90..120 => 227 << 10,
+    }
+}
+
+fn fits(entry: &Entry, grid: [u32; 3], block: [u32; 3], shared: u32, most_shared: u32) -> Result<(), String> {
     if grid.iter().chain(&block).any(|extent| *extent == 0) {
         return Err("an extent is zero".to_owned());
     }
@@ -151,8 +181,9 @@ fn fits(entry: &Entry, grid: [u32; 3], block: [u32; 3], shared: u32) -> Result<(
     if threads > 1024 || block[2] > 64 {
         return Err("a block has at most 1024 threads, and 64 in z".to_owned());
     }
-    if shared.saturating_add(entry.shared_bytes()) > MOST_SHARED {
-        return Err(format!("more than {MOST_SHARED} bytes of shared memory"));
+    let all = shared.saturating_add(entry.shared_bytes());
+    if shared > most_shared || all > MOST_SHARED.max(most_shared.saturating_add(entry.shared_bytes())) {
+        return Err(format!("{all} bytes of shared memory; {most_shared} are allowed to a launch"));
     }
     match entry.threads() {
         Threads::Any => Ok(()),

@@ -27,9 +27,14 @@ pub(super) struct CudaProgram {
     primary: Arc<Primary>,
 }
 
+/// Shared memory that launches may give without asking for it first.
+const SHARED_UNASKED: u32 = 48 << 10;
+
 /// One entry, compiled: a module of its own.
 pub(super) struct Function {
     handle: sys::CUfunction,
+    /// Bytes of shared memory that each of its blocks is given.
+    shared: u32,
     loaded: sys::CUmodule,
     primary: Arc<Primary>,
 }
@@ -65,18 +70,26 @@ impl CudaProgram {
         if let Some(function) = self.functions[entry].get() {
             return Ok(function);
         }
-        let (name, text) = (&self.module.entries[entry].name, self.module.text(entry));
+        let ptx::Entry { name, shared, .. } = &self.module.entries[entry];
+        let text = self.module.text(entry);
         if config().debug >= 3 {
             eprintln!("{text}");
         }
         let primary = Arc::clone(&self.primary);
         let function = self.primary.with(|| {
             let loaded = load(name, &text, self.cubins.as_deref())?;
-            let mut function = Function { handle: std::ptr::null_mut(), loaded, primary };
+            let mut function = Function { handle: std::ptr::null_mut(), shared: *shared, loaded, primary };
             let name = CString::new(name.as_str()).unwrap_or_default();
             // SAFETY: the module is loaded.
             let found = unsafe { result::module::get_function(loaded, name) };
             function.handle = found.during("finding a kernel in its module")?;
+            if function.shared > SHARED_UNASKED {
+                use sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+                let most = (CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, function.shared as i32);
+                // SAFETY: the function was found above.
+                unsafe { result::function::set_function_attribute(function.handle, most.0, most.1) }
+                    .during("allowing a kernel its shared memory")?;
+            }
             Ok(function)
         })?;
         // Of two threads that compile it at once one is the first.
@@ -148,6 +161,7 @@ pub(super) fn queue(function: &Function, grid: &Grid, stream: sys::CUstream) -> 
     let mut params = [grid.params.as_ptr().cast_mut().cast::<c_void>()];
     // SAFETY: the module is loaded; its one parameter is as long as `params`, which the driver copies; the
     // launch was checked against its memory, which the engine keeps until the work is done.
-    unsafe { result::launch_kernel(function.handle, (x, y, z), (bx, by, bz), 0, stream, &mut params) }
+    let (grid, block) = ((x, y, z), (bx, by, bz));
+    unsafe { result::launch_kernel(function.handle, grid, block, function.shared, stream, &mut params) }
         .during("launching a kernel")
 }

@@ -135,10 +135,10 @@ impl Streaming<'_, '_> {
             self.w.note(&format!(
                 "p{p}: its planes in shared memory, and rows above and below those of the block"
             ));
-            let name = format!("plane{p}");
-            self.w.share_aligned(&name, column.plane_bytes(size, lanes) * self.plan.unroll, 16);
+            let first = self.w.share_at_launch(column.plane_bytes(size, lanes) * self.plan.unroll);
             let vector = (size * lanes).to_string();
-            let base = self.w.set(Class::B32, "mov.b32", &[&name]);
+            let base = self.w.set(Class::B32, "mov.b32", &["planes"]);
+            let base = self.w.set(Class::B32, "add.u32", &[&base, &first.to_string()]);
             let base = self.w.set(Class::B32, "mad.lo.u32", &["%tx", &vector, &base]);
             let pitch = column.row_bytes(size, lanes).to_string();
             if column.apart {
