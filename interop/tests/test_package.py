@@ -75,8 +75,8 @@ def test_docstrings_run():
         "_api.defaults", "_core.base", "_core.rearrange", "_core.rules", "_core.views.addresses", "_numpy.creation",
         "_numpy.elementwise", "_numpy.joining", "_numpy.products", "_numpy.selection", "_numpy.statistics", "_numpy.types",
         "_numpy.ufuncs.ufunc", "random._generator", "random._legacy",
-        "_api.create", "_api.files", "_api.map_parts", "_api.stride_tricks", "_core.array", "_core.memory", "_numpy.applying",
-        *(["einops"] if importlib.util.find_spec("einops") else []),
+        "_api.create", "_api.files", "_api.sharing.map_parts", "_api.stride_tricks", "_core.array", "_core.memory",
+        "_numpy.applying", *(["einops"] if importlib.util.find_spec("einops") else []),
     )))  # fmt: skip
     lines = "".join(f"print(doctest.testmod(importlib.import_module({name!r})))\n" for name in modules)
     code, out, _ = python("-c", f"import doctest, importlib\n{lines}")

@@ -22,8 +22,8 @@ from ._api.defaults import *
 from ._api.dims import *
 from ._api.files import *
 from ._api.loop import *
-from ._api.map_parts import *
-from ._api.protocols import *
+from ._api.sharing.map_parts import *
+from ._api.sharing.protocols import *
 from ._core.array import *
 from ._core.dtypes import *
 from ._core.rearrange import *

@@ -226,8 +226,10 @@ def from_dlpack(
     array([0., 7., 7., 0.])
     """
     refuse_copies("from_dlpack", copy, writable)
-    if isinstance(x, Array) and not x._is_one_part() and not writable:
+    if isinstance(x, Array) and not x._is_one_part():
         # One of ours is not gathered.
+        if writable:
+            raise BufferError("from_dlpack: expected one part for writable=True, given several; use u.writable()")
         return asarray(x, None, dist, team=team, device=device, copy=copy)
     if copy is not True and not writable and dist is None and team is None and device is None:
         # The most common call, in one.

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
-from .._core.array import Array
-from .._native import Device, Distribution
-from .create import zeros
-from .dims import Block
+from ..._core.array import Array
+from ..._native import Device, Distribution
+from ..create import zeros
+from ..dims import Block
 
 __all__ = ["PartBlock", "Stream", "map_parts"]
 
