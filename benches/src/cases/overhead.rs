@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use partita::array::{Cells, Part};
 use partita::prelude::*;
-use partita_interop::dlpack::{Loan, Location, live_loans, passed_on};
+use partita_interop::dlpack::{DLDevice, DLDeviceType, Loan, live_loans, passed_on};
 
 use crate::cases::case::{Case, On};
 use crate::results::record::Record;
@@ -135,7 +135,7 @@ struct Lending {
     /// Keeps the parts' memory.
     array: Array,
     parts: Vec<Arc<Part>>,
-    location: Location,
+    location: DLDevice,
     /// Of whoever takes a part over.
     team: Team,
 }
@@ -143,8 +143,8 @@ struct Lending {
 impl Lending {
     fn new(on: &On) -> Result<Lending> {
         let location = match on.device.kind() {
-            DeviceKind::Host => Location::HOST,
-            DeviceKind::Cuda => Location { kind: Location::CUDA, number: 0 },
+            DeviceKind::Host => DLDevice { device_type: DLDeviceType::CPU, device_id: 0 },
+            DeviceKind::Cuda => DLDevice { device_type: DLDeviceType::CUDA, device_id: 0 },
             // Its memory has no address that others know.
             DeviceKind::Wgpu => {
                 let reason = "lending memory, which has no address".to_owned();

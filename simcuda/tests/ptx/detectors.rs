@@ -189,7 +189,7 @@ fn shared_memory_given_by_a_launch_has_an_end() {
     let run = |at: usize, bytes: u32| {
         let mut machine = Machine::new(1);
         machine.give_shared(bytes);
-        crate::harness::run(&mut machine, &of(at), 1, 1, &[]).err().map(|fault| fault.kind)
+        crate::harness::run(&mut machine, &of(at), 1, 1, &[]).err().map(|fault| fault.kind())
     };
     assert_eq!(run(0, 4), None);
     assert_eq!(run(100 << 10, (100 << 10) + 4), None);

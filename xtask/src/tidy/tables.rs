@@ -12,17 +12,17 @@ pub const FILES_PER_FOLDER: usize = 12;
 
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
-    ("kernels/src", 24_760),
-    ("engine/src", 38_640),
-    ("simcuda/src", 8_580),
-    ("interop/src", 7_050),
-    ("interop/python", 9_930),
+    ("kernels/src", 25_630),
+    ("engine/src", 40_340),
+    ("simcuda/src", 8_660),
+    ("interop/src", 7_360),
+    ("interop/python", 10_770),
     ("benches", 9_700),
     ("xtask", 5_080),
-    ("examples", 2_520),
+    ("examples", 2_630),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 106_180;
+pub const TOTAL_BUDGET: usize = 110_080;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

@@ -29,6 +29,8 @@ mod borrowed;
 mod loan;
 mod types;
 
+pub use dlpark::ffi::{DLDevice, DLDeviceType};
+
 pub use borrowed::{Borrowed, Elements, ForeignMemory, ImportRefusal};
 pub use loan::{Loan, live_loans, passed_on};
 pub use types::{dtype_of, element_of, is_on_host, name_of, place_name};
