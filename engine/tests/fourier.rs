@@ -83,7 +83,7 @@ fn distributions(shape: &[i64], parts: i64) -> Vec<Distribution> {
 
 #[test]
 fn transforms_are_what_defines_them_with_the_same_bits_on_every_layout() {
-    let mut known: HashMap<(Vec<i64>, &[usize], Direction), Vec<u32>> = HashMap::new();
+    let mut known = HashMap::new();
     for device in devices() {
         let mut count = 0;
         for (shape, axes) in CASES {
@@ -106,6 +106,7 @@ fn transforms_are_what_defines_them_with_the_same_bits_on_every_layout() {
                         let found: Vec<u32> = found.iter().map(|x| x.to_bits()).collect();
                         let first =
                             known.entry((shape.clone(), axes, direction)).or_insert_with(|| found.clone());
+                        let first: &Vec<u32> = first;
                         assert_eq!(*first, found, "{what}");
                         count += 1;
                     }

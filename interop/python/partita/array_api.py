@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _native, fft
+from . import _native
 from ._api.create import (
     arange, asarray, empty, empty_like, from_dlpack, full, full_like, ones, ones_like, zeros, zeros_like,
 )  # fmt: skip
@@ -35,6 +35,7 @@ from ._core.reductions import (
     all, any, argmax, argmin, matmul, matrix_transpose, max, mean, min, prod, sum, tensordot, vecdot,
 )  # fmt: skip
 from ._native import Team
+from .operators import fft
 from ._numpy.creation import astype, eye, linspace, meshgrid, tril, triu
 from ._numpy.selection import nonzero
 from ._numpy.statistics import count_nonzero, cumulative_prod, cumulative_sum, diff, std, var

@@ -321,7 +321,7 @@ impl<'a> Parser<'a> {
         if bytes == 0 || bytes > (SHARED_LIMIT - declared.min(SHARED_LIMIT)) as u64 {
             return self.wrong(format!("shared arrays may have 1 to {SHARED_LIMIT} bytes together"));
         }
-        let end = arrays().last().map_or(0, |(start, bytes)| start + bytes);
+        let end = arrays().next_back().map_or(0, |(start, bytes)| start + bytes);
         let start = (end + SHARED_GAP).next_multiple_of(align as u32);
         let array = Array { name: name.to_string(), start, bytes: Some(bytes as u32) };
         if let Err(message) = body.share(name, array) {

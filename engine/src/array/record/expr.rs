@@ -44,8 +44,8 @@ pub(crate) enum Expr<N> {
 
 /// A pass of a Fourier transform, of arrays of pairs. Dimension `from` of the operand, of `radix` cells, is
 /// transformed and moved behind the `span` dimensions that follow. Then all but the first of its cells are
-/// multiplied by the factors, if there are any: pairs by a dimension of one cell, the cell from the second on,
-/// and those dimensions.
+/// multiplied by the factors, if there are any: pairs by a dimension of one cell, the cell from the second
+/// on, and those dimensions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Butterflies {
     pub radix: usize,

@@ -159,9 +159,9 @@ pub(super) fn queue(function: &Function, grid: &Grid, stream: sys::CUstream) -> 
     let [x, y, z] = grid.grid;
     let [bx, by, bz] = grid.block;
     let mut params = [grid.params.as_ptr().cast_mut().cast::<c_void>()];
+    let (grid, block) = ((x, y, z), (bx, by, bz));
     // SAFETY: the module is loaded; its one parameter is as long as `params`, which the driver copies; the
     // launch was checked against its memory, which the engine keeps until the work is done.
-    let (grid, block) = ((x, y, z), (bx, by, bz));
     unsafe { result::launch_kernel(function.handle, grid, block, function.shared, stream, &mut params) }
         .during("launching a kernel")
 }

@@ -29,11 +29,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ._api.create import zeros_like
-from ._core.array import Array
-from ._core.dtypes import float64
-from ._core.views.index import one_axis
-from ._core.rearrange import pad, roll
+from .._api.create import zeros_like
+from .._core.array import Array
+from .._core.dtypes import float64
+from .._core.views.index import one_axis
+from .._core.rearrange import pad, roll
 
 __all__ = [
     "convolve", "curl", "dirichlet", "divergence", "gradient", "laplacian", "mirror", "neumann", "periodic",
