@@ -153,7 +153,7 @@ def misuse(team):
         # Teams of the same ranks mix: the operand is moved.
         np.testing.assert_array_equal(mixed().numpy(), HOST)
     for wrong, error in (
-        (lambda: u[10, 0], IndexError), (lambda: u + pt.zeros(3, team=team), ValueError), (lambda: float(u), ValueError),
+        (lambda: u[10, 0], IndexError), (lambda: u + pt.zeros(3, team=team), ValueError), (lambda: float(u), TypeError),
         (lambda: pt.from_parts([], u.dist) if team.local_members else [][0], (ValueError, IndexError)),
         (lambda: u.__setitem__(0, "x"), TypeError), *([(mixed, ValueError)] if team.ranks > 1 else []),
     ):  # fmt: skip

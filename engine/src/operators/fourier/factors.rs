@@ -82,21 +82,32 @@ pub fn on_all(team: &Team, shape: &[i64]) -> Result<Distribution> {
     Ok(Distribution::builder(shape).grid(&grid).replicated(0).build()?)
 }
 
-/// `exp(-2 pi i k / n)`, from an angle of at most an eighth of a turn, where both functions are exact to the
-/// last bit or two.
-pub fn root(k: i64, n: i64) -> (f64, f64) {
-    let k = k.rem_euclid(n);
-    // Eighths of a turn, and what is beyond the nearest quarter.
-    let quarter = (4 * i128::from(k) + i128::from(n) / 2) / i128::from(n);
-    let beyond = 4 * i128::from(k) - quarter * i128::from(n);
-    let angle = TAU * beyond as f64 / (4.0 * n as f64);
-    let (sin, cos) = angle.sin_cos();
-    match quarter % 4 {
-        0 => (cos, -sin),
-        1 => (-sin, -cos),
-        2 => (-cos, sin),
-        _ => (sin, cos),
+/// `exp(-2 pi i k / n)`, from an angle of at most an eighth of a turn, where both functions are right to the
+/// last bit or two; so roots that mirror each other are mirrored to the bit.
+fn root_in_eighths(k: i128, n: i128) -> (f64, f64) {
+    match k {
+        k if k > 4 * n => {
+            let (re, im) = root_in_eighths(8 * n - k, n);
+            (re, -im)
+        }
+        k if k > 2 * n => {
+            let (re, im) = root_in_eighths(4 * n - k, n);
+            (-re, im)
+        }
+        k if k > n => {
+            let (re, im) = root_in_eighths(2 * n - k, n);
+            (-im, -re)
+        }
+        _ => {
+            let (sin, cos) = (TAU * k as f64 / (8 * n) as f64).sin_cos();
+            (cos, -sin)
+        }
     }
+}
+
+/// `exp(-2 pi i k / n)`.
+pub fn root(k: i64, n: i64) -> (f64, f64) {
+    root_in_eighths(8 * i128::from(k.rem_euclid(n)), i128::from(n))
 }
 
 #[cfg(test)]
