@@ -205,6 +205,7 @@ def test_random_sequences(parts, imported, capsys):
     count = SEQUENCES // (24 if ON_CUDA else 6)
     with capsys.disabled():
         print(f"\nrandom sequences: seed {SEED}, {count} of them")
+    gc.collect()
     used = [device.memory["in_use_bytes"] for device in pt.devices()]
     for number in range(count):
         Sequence(np.random.default_rng([SEED, parts, number]), parts, imported).run()

@@ -33,9 +33,9 @@ impl Array {
     /// # fn main() -> partita::Result<()> {
     /// let team = Team::on(&[Device::host()], 3)?;
     /// let dist = Distribution::builder(&[8, 2]).grid(&[3, 1]).build()?;
-    /// let impulse = Array::from_fn(&team, &dist, |at| if at[..] == [1, 0] { 1.0f64 } else { 0.0 })?;
+    /// let impulse = Array::from_fn(&team, &dist, |at| if at[..] == [2, 0] { 1.0f64 } else { 0.0 })?;
     /// let found = impulse.fft(&[0])?.to_vec::<f64>()?;
-    /// assert_eq!(found[..4], [1.0, 0.0, 0.5f64.sqrt(), -0.5f64.sqrt()]);
+    /// assert_eq!(found[..4], [1.0, 0.0, 0.0, -1.0]);
     /// # Ok(()) }
     /// ```
     ///
