@@ -7,7 +7,7 @@
 //! Every line along a dimension is transformed on one part, or, of arrays that have fewer lines than parts,
 //! divided among them in two stages: no cell is computed otherwise because of it, so results have the same
 //! bits on every number of parts and on every device. Lengths without prime factors above 11 take passes of
-//! these factors ([`lengths`]); all others are a convolution of such a length ([`chirp`]).
+//! these factors; all others are a convolution of such a length.
 
 mod chirp;
 mod factors;
