@@ -19,10 +19,10 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("interop/python", 10_770),
     ("benches", 9_700),
     ("xtask", 5_080),
-    ("examples", 2_630),
+    ("examples", 2_670),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 110_080;
+pub const TOTAL_BUDGET: usize = 110_130;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[
