@@ -12,10 +12,9 @@ use std::sync::Arc;
 use partita_kernels::{BinaryOp, Builder, DType, UnaryOp, Value};
 
 use crate::array::lower::body::KernelBody;
-use crate::array::lower::footprint::ArrayWindow;
 use crate::array::lower::graph::NodeId;
 use crate::array::lower::lowerer::{Lowerer, kernel_task};
-use crate::array::lower::tasks::{Compute, KernelStore, ResultMemory, ResultStorage, Task};
+use crate::array::lower::tasks::{Compute, KernelStore, ResultMemory};
 use crate::array::memory::pitch::Pitch;
 use crate::array::record::expr::Butterflies;
 use crate::array::record::map::Map;
@@ -67,18 +66,9 @@ impl Lowerer<'_> {
             let accesses = self.accesses(&body.leaves, &frame)?;
             kernels.push(kernel_task((body, values), accesses, &vec![dtype; group.len()], (&frame, stores))?);
         }
-        let result = ResultMemory {
-            node,
-            dtype,
-            storage: ResultStorage::Fresh,
-            memory: Arc::clone(&dist),
-            declared: Arc::clone(&dist),
-            pitch: Pitch::of(dtype),
-            window: ArrayWindow::whole(&dist),
-            target: None,
-        };
-        self.computed(node, &dist);
-        self.tasks.push(Task::Compute(Compute { results: vec![result], kernels }));
+        // Packed: the next pass sees it in another shape, without a copy.
+        let result = ResultMemory::fresh(node, dtype, &dist, Pitch::Packed);
+        self.push_compute(Compute { results: vec![result], kernels });
         Ok(())
     }
 }

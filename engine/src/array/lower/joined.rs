@@ -9,10 +9,9 @@ use rustc_hash::FxHashMap;
 
 use crate::array::lower::access::computed_elsewhere;
 use crate::array::lower::division::common_to;
-use crate::array::lower::footprint::ArrayWindow;
 use crate::array::lower::graph::NodeId;
 use crate::array::lower::lowerer::{Body, Lowerer, kernel_task};
-use crate::array::lower::tasks::{Compute, KernelStore, ResultMemory, ResultStorage, Task};
+use crate::array::lower::tasks::{Compute, KernelStore, ResultMemory};
 use crate::array::memory::pitch::Pitch;
 use crate::array::record::expr::{Expr, Portion};
 use crate::error::Result;
@@ -44,18 +43,9 @@ impl Lowerer<'_> {
             let stores = vec![KernelStore { result: 0, window: Some(window) }];
             tasks.push(kernel_task(body, accesses, &[self.graph.dtype(value)], (&dist, stores))?);
         }
-        let result = ResultMemory {
-            node,
-            dtype: self.graph.dtype(node),
-            storage: ResultStorage::Fresh,
-            memory: Arc::clone(&dist),
-            declared: Arc::clone(&dist),
-            pitch: Pitch::of(self.graph.dtype(node)),
-            window: ArrayWindow::whole(&dist),
-            target: None,
-        };
-        self.computed(node, &dist);
-        self.tasks.push(Task::Compute(Compute { results: vec![result], kernels: tasks }));
+        let dtype = self.graph.dtype(node);
+        let result = ResultMemory::fresh(node, dtype, &dist, Pitch::of(dtype));
+        self.push_compute(Compute { results: vec![result], kernels: tasks });
         Ok(())
     }
 

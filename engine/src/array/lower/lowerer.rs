@@ -227,7 +227,7 @@ impl Lowerer<'_> {
     }
 
     /// Adds the task, and notes what it leaves in memory.
-    fn push_compute(&mut self, compute: Compute) {
+    pub fn push_compute(&mut self, compute: Compute) {
         for result in &compute.results {
             self.computed_in(result.node, (&result.memory, &result.declared), result.pitch);
         }

@@ -55,6 +55,22 @@ pub(crate) struct ResultMemory {
     pub target: Option<usize>,
 }
 
+impl ResultMemory {
+    /// All of an array that is new, without halos.
+    pub fn fresh(node: NodeId, dtype: DType, dist: &Arc<Distribution>, pitch: Pitch) -> ResultMemory {
+        ResultMemory {
+            node,
+            dtype,
+            storage: ResultStorage::Fresh,
+            memory: Arc::clone(dist),
+            declared: Arc::clone(dist),
+            pitch,
+            window: ArrayWindow::whole(dist),
+            target: None,
+        }
+    }
+}
+
 /// Which memory a result takes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum ResultStorage {

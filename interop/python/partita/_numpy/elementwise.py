@@ -17,7 +17,7 @@ from .._core.rearrange import broadcast_arrays, concatenate, moveaxis, pad
 from .._core.reductions import all, sum
 from .._core.rules import unary
 from .._core.views.index import one_axis
-from .._core.views.indexing import write
+from .._core.views.indexing import finished
 from .statistics import cumsum, diff
 from .types import finfo
 
@@ -27,10 +27,6 @@ __all__ = [
 ]  # fmt: skip
 
 real, imag = rules.real, rules.imag
-
-
-def _finished(name: str, result: Array, out: Any) -> Array:
-    return result if out is None else write(name, out, result)
 
 
 def ndim(a: Any) -> int:
@@ -119,17 +115,17 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Array:
     """Nearest numbers of so many decimals, ties to even; of negative ``decimals`` multiples of powers of ten."""
     a = array_of("round", a)
     if a.dtype.kind == "c":
-        return _finished("round", round(a.real, decimals) + 1j * round(a.imag, decimals), out)
+        return finished("round", round(a.real, decimals) + 1j * round(a.imag, decimals), out)
     if decimals == 0:
-        return _finished("round", functions.round(a), out)
+        return finished("round", functions.round(a), out)
     if a.dtype.kind != "f":
         if decimals > 0:
-            return _finished("round", a.copy(), out)
+            return finished("round", a.copy(), out)
         wide = a.astype(default.float)
-        return _finished("round", (unary("round", wide / 10.0**-decimals) * 10.0**-decimals).astype(a.dtype), out)
+        return finished("round", (unary("round", wide / 10.0**-decimals) * 10.0**-decimals).astype(a.dtype), out)
     power = 10.0 ** builtins.abs(decimals)
     result = unary("round", a * power) / power if decimals > 0 else unary("round", a / power) * power
-    return _finished("round", result, out)
+    return finished("round", result, out)
 
 
 around = round
@@ -137,7 +133,7 @@ around = round
 
 def fix(x: Any, out: Any = None) -> Array:
     """Integral values towards zero."""
-    return _finished("fix", functions.trunc(x), out)
+    return finished("fix", functions.trunc(x), out)
 
 
 def clip(
@@ -155,7 +151,7 @@ def clip(
     a = array_of("clip", a)
     a = a if dtype is None else a.astype(dtype)
     given = [b if b is None or type(b) in (bool, int, float, complex) else array_of("clip", b, a) for b in (low, high)]
-    return _finished("clip", functions.clip(a, *given), out)
+    return finished("clip", functions.clip(a, *given), out)
 
 
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Array:
@@ -180,12 +176,12 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
 
 def isposinf(x: Any, out: Any = None) -> Array:
     """True where the element is positive infinity."""
-    return _finished("isposinf", array_of("isposinf", x) == math.inf, out)
+    return finished("isposinf", array_of("isposinf", x) == math.inf, out)
 
 
 def isneginf(x: Any, out: Any = None) -> Array:
     """True where the element is negative infinity."""
-    return _finished("isneginf", array_of("isneginf", x) == -math.inf, out)
+    return finished("isneginf", array_of("isneginf", x) == -math.inf, out)
 
 
 # Complex numbers.

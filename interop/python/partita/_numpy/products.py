@@ -11,7 +11,7 @@ from .._core.base import BaseArray, array_of, arrays_of
 from .._core.dtypes import default, result_type
 from .._core.rearrange import concatenate, expand_dims, moveaxis, pad, ravel, reshape, stack
 from .._core.reductions import matmul, sum, tensordot
-from .._core.views.indexing import write
+from .._core.views.indexing import finished
 
 __all__ = [
     "convolve", "correlate", "cross", "dot", "inner", "interp", "kron", "matvec", "outer", "polyadd", "polyder", "polyint", "polymul", "polysub",
@@ -20,10 +20,6 @@ __all__ = [
 
 #: So many terms of a convolution, or rows of a table, are recorded; then they are computed.
 _TERMS = 64
-
-
-def _finished(name: str, result: Array, out: Any) -> Array:
-    return result if out is None else write(name, out, result)
 
 
 def dot(a: Any, b: Any, out: Any = None) -> Array:
@@ -37,9 +33,9 @@ def dot(a: Any, b: Any, out: Any = None) -> Array:
     """
     a, b = arrays_of("dot", (a, b))
     if a.ndim == 0 or b.ndim == 0:
-        return _finished("dot", multiply(a, b), out)
+        return finished("dot", multiply(a, b), out)
     result = matmul(a, b) if a.ndim <= 2 and b.ndim <= 2 else tensordot(a, b, ([a.ndim - 1], [max(b.ndim - 2, 0)]))
-    return _finished("dot", result, out)
+    return finished("dot", result, out)
 
 
 def vdot(a: Any, b: Any, /) -> Array:
@@ -57,7 +53,7 @@ def inner(a: Any, b: Any, /) -> Array:
 def outer(a: Any, b: Any, out: Any = None) -> Array:
     """Products of all pairs of elements."""
     a, b = arrays_of("outer", (a, b))
-    return _finished("outer", multiply(reshape(a, (a.size, 1)), ravel(b)), out)
+    return finished("outer", multiply(reshape(a, (a.size, 1)), ravel(b)), out)
 
 
 def matvec(a: Any, b: Any, /) -> Array:

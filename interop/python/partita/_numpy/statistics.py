@@ -14,7 +14,7 @@ from .._core.dtypes import as_dtype, default, float16, float32, float_for, real_
 from .._core.rearrange import broadcast_to, concatenate, moveaxis, reshape
 from .._core.reductions import all, argmax, argmin, max, mean, min, prod, sum
 from .._core.views.index import Axis, axes_of, one_axis
-from .._core.views.indexing import write
+from .._core.views.indexing import finished
 from .ufuncs.ufunc import scanned
 
 __all__ = [
@@ -24,10 +24,6 @@ __all__ = [
 ]  # fmt: skip
 
 amax, amin = max, min
-
-
-def _finished(name: str, result: Array, out: Any) -> Array:
-    return result if out is None else write(name, out, result)
 
 
 def var(
@@ -81,7 +77,7 @@ def var(
         count = sum(broadcast_to(array_of("var", where, a).astype(bool), a.shape), tuple(axes), keepdims=keepdims)
         left = _at_least_zero(count - ddof).astype(total.dtype)
     result = total / left
-    return _finished("var", result.astype(real_of(kind)), out)
+    return finished("var", result.astype(real_of(kind)), out)
 
 
 def _mean(x: Array, axes: tuple[int, ...], mask: Any, keepdims: bool) -> Array:
@@ -98,13 +94,13 @@ def std(
 ) -> Array:  # fmt: skip
     """Square roots of `var`, with its parameters."""
     squares = var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
-    return _finished("std", sqrt(squares), out)
+    return finished("std", sqrt(squares), out)
 
 
 def ptp(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Array:
     """The largest less the smallest element."""
     a = array_of("ptp", a)
-    return _finished("ptp", max(a, axis, keepdims=keepdims) - min(a, axis, keepdims=keepdims), out)
+    return finished("ptp", max(a, axis, keepdims=keepdims) - min(a, axis, keepdims=keepdims), out)
 
 
 def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Array:
@@ -167,7 +163,7 @@ def _nanextreme(name: str, pick: Any, worst: float, x: Any, axis: Axis, out: Any
         counted = known if mask is True else known & mask
         some = sum(counted, axis, keepdims=keepdims) > 0
         result = where(some, result, math.nan if initial is None else result)
-    return _finished(name, result, out)
+    return finished(name, result, out)
 
 
 def nanmax(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Array:
@@ -199,7 +195,7 @@ def nanvar(
     if mask is not True:
         counted = sum(broadcast_to(array_of("nanvar", mask), filled.shape), axis, keepdims=keepdims)
         result = _where(counted > by, result, math.nan)
-    return _finished("nanvar", result, out)
+    return finished("nanvar", result, out)
 
 
 _where = where
@@ -210,7 +206,7 @@ def nanstd(
     mean: Any = None, correction: float | None = None,
 ) -> Array:  # fmt: skip
     """Square roots of `nanvar`."""
-    return _finished("nanstd", sqrt(nanvar(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)), out)
+    return finished("nanstd", sqrt(nanvar(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)), out)
 
 
 def _nanplace(name: str, pick: Any, worst: float, x: Any, axis: int | None, out: Any, keepdims: bool) -> Array:
@@ -241,7 +237,7 @@ def _scan(name: str, x: Any, axis: int | None, dtype: Any, out: Any, initial: bo
     if initial:
         first = full((*x.shape[:d], 1, *x.shape[d + 1 :]), unit, result.dtype, team=x.team)
         result = concatenate([first, result], d)
-    return _finished(name, result, out)
+    return finished(name, result, out)
 
 
 def _line(name: str, x: Any, axis: int | None) -> Array:

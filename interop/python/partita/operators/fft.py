@@ -26,7 +26,7 @@ from .._core.base import array_of
 from .._core.dtypes import as_dtype, complex64, complex128, float16, float32
 from .._core.rearrange import concatenate, flip, roll
 from .._core.views.index import one_axis
-from .._core.views.indexing import write
+from .._core.views.indexing import finished
 
 __all__ = [
     "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "irfft", "irfft2",
@@ -35,10 +35,6 @@ __all__ = [
 
 Norm = Literal["backward", "ortho", "forward"] | None
 _OPPOSITE: dict[str | None, Norm] = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
-
-
-def _finished(name: str, result: Array, out: Any) -> Array:
-    return result if out is None else write(name, out, result)
 
 
 def _scale(name: str, norm: Norm, cells: int, inverse: bool) -> float:
@@ -100,7 +96,7 @@ def _given(name: str, a: Any) -> Array:
 
 def _line(name: str, a: Any, n: int | None, axis: int, norm: Norm, out: Any, inverse: bool) -> Array:
     x = _given(name, a)
-    return _finished(name, _transformed(name, x, _axes(name, x, [n], [axis]), norm, inverse), out)
+    return finished(name, _transformed(name, x, _axes(name, x, [n], [axis]), norm, inverse), out)
 
 
 def fft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Array:
@@ -141,13 +137,13 @@ def ifft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: A
 def fftn(a: Any, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = None, out: Any = None) -> Array:
     """`fft` along several axes, by default all, to the lengths ``s``."""
     x = _given("fft.fftn", a)
-    return _finished("fft.fftn", _transformed("fft.fftn", x, _axes("fft.fftn", x, s, axes), norm, False), out)
+    return finished("fft.fftn", _transformed("fft.fftn", x, _axes("fft.fftn", x, s, axes), norm, False), out)
 
 
 def ifftn(a: Any, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = None, out: Any = None) -> Array:
     """The inverse of `fftn`."""
     x = _given("fft.ifftn", a)
-    return _finished("fft.ifftn", _transformed("fft.ifftn", x, _axes("fft.ifftn", x, s, axes), norm, True), out)
+    return finished("fft.ifftn", _transformed("fft.ifftn", x, _axes("fft.ifftn", x, s, axes), norm, True), out)
 
 
 def rfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Array:
@@ -156,7 +152,7 @@ def rfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: A
     axis = one_axis("fft.rfft", axis, x.ndim)
     n = x.shape[axis] if n is None else n
     whole = _transformed("fft.rfft", x, [(axis, n)], norm, False)
-    return _finished("fft.rfft", _resized("fft.rfft", whole, n // 2 + 1, axis), out)
+    return finished("fft.rfft", _resized("fft.rfft", whole, n // 2 + 1, axis), out)
 
 
 def _reals(name: str, a: Any) -> Array:
@@ -180,7 +176,7 @@ def _mirrored(name: str, a: Any, n: int | None, axis: int, norm: Norm, out: Any)
         raise ValueError(f"{name}: expected at least one element along the axis, given {n}")
     half = _resized(name, x, n // 2 + 1, axis)
     mirrored = conj(flip(half[(*[slice(None)] * axis, slice(1, (n + 1) // 2))], axis=axis))
-    return _finished(name, real(_transformed(name, concatenate([half, mirrored], axis), [(axis, n)], norm, True)), out)
+    return finished(name, real(_transformed(name, concatenate([half, mirrored], axis), [(axis, n)], norm, True)), out)
 
 
 def rfftn(a: Any, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = None, out: Any = None) -> Array:
@@ -188,7 +184,7 @@ def rfftn(a: Any, s: Sequence[int] | None = None, axes: Sequence[int] | None = N
     x = _reals("fft.rfftn", a)
     *others, (last, n) = _axes("fft.rfftn", x, s, axes)
     x = rfft(x, n, last, norm)
-    return _finished("fft.rfftn", _transformed("fft.rfftn", x, others, norm, False), out)
+    return finished("fft.rfftn", _transformed("fft.rfftn", x, others, norm, False), out)
 
 
 def irfftn(a: Any, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = None, out: Any = None) -> Array:
@@ -228,7 +224,7 @@ def hfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: A
 def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Array:
     """The inverse of `hfft`."""
     _scale("fft.ihfft", norm, 1, False)
-    return _finished("fft.ihfft", conj(rfft(a, n, axis, _OPPOSITE[norm])), out)
+    return finished("fft.ihfft", conj(rfft(a, n, axis, _OPPOSITE[norm])), out)
 
 
 def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: _native.Team | None = None) -> Array:

@@ -108,6 +108,11 @@ def write(name: str, out: Any, result: A, where_: Any = True, casting: str = "sa
     return out
 
 
+def finished(name: str, result: A, out: Any) -> A:
+    """The result, in the array that was given as ``out`` if there was one."""
+    return result if out is None else write(name, out, result)
+
+
 def _as_shape(value: BaseArray, wanted: tuple[int, ...]) -> _native.Array:
     """A value that broadcasts to the shape, without the dimensions of extent 1 that it has too many."""
     extra = 0 if value._scalar else max(value.ndim - len(wanted), 0)
