@@ -40,8 +40,7 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// No pairs of floats; dimensions that are not there or named twice; more than 8 dimensions with those
-    /// that a pass adds; those of [`Array::eval`].
+    /// No pairs of floats; dimensions that are not there or named twice; those of [`Array::eval`].
     pub fn fft(&self, axes: &[usize]) -> Result<Array> {
         transformed(self, axes, Direction::Forward, 1.0)
     }
