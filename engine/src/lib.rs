@@ -61,7 +61,8 @@ pub mod prelude {
     pub use crate::{DType, FoldOp, Scalar, s};
 }
 
-/// Compiles and runs the Rust programs of README.md.
+/// Compiles and runs the Rust programs of the project's README.md and of the crate's.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

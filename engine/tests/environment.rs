@@ -73,7 +73,7 @@ fn a_variable_that_is_not_understood_is_an_error_with_what_is_accepted() {
 #[test]
 fn an_unknown_variable_is_an_error_that_suggests_a_near_name() {
     let unknown = |word: &str| format!("PARTITA_{word}");
-    refuses(&unknown("TYPO"), "1", &["README"]);
+    refuses(&unknown("TYPO"), "1", &["docs/environment.md"]);
     refuses(&unknown("THREAD"), "1", &["did you mean PARTITA_THREADS?"]);
     refuses(&unknown("BUGDET_MB"), "1", &["did you mean PARTITA_BUDGET_MB?"]);
     // As many write it.
@@ -119,7 +119,9 @@ fn repository() -> PathBuf {
 
 #[test]
 fn the_tables_in_the_documents_list_every_variable_as_it_is_read() {
-    for (file, audience) in [("README.md", Audience::Users), ("CONTRIBUTING.md", Audience::Developers)] {
+    for (file, audience) in
+        [("docs/environment.md", Audience::Users), ("CONTRIBUTING.md", Audience::Developers)]
+    {
         let text = std::fs::read_to_string(repository().join(file)).unwrap();
         let table = table(audience);
         assert!(text.contains(&table), "{file} must have this table:\n{table}");

@@ -39,6 +39,13 @@ def test_doctor():
     assert python("-m", "partita", "surgeon")[0] == 2
 
 
+def test_demo_writes_a_picture(tmp_path):
+    code, out, err = python("-m", "partita", "demo", "wave.png", cwd=tmp_path)
+    assert code == 0 and "equal, bit for bit" in out, out + err
+    pixels = pytest.importorskip("matplotlib.image").imread(tmp_path / "wave.png")
+    assert pixels.shape == (300, 480, 3) and pixels.std() > 0.05
+
+
 def test_looking_for_devices_prints_nothing_without_a_window_system():
     without = {name: value for name, value in os.environ.items() if name not in ("XDG_RUNTIME_DIR", "WAYLAND_DISPLAY", "DISPLAY")}
     program = [sys.executable, "-c", "import partita as pt; pt.devices()"]

@@ -8,6 +8,7 @@ mod bundle;
 mod exec;
 mod mpi;
 mod options;
+mod publish;
 mod report;
 mod sanitize;
 mod setup;
@@ -29,6 +30,10 @@ cargo xtask tidy
     The rules that no other tool checks, with file and line: import circles, folders, budgets, banned words.
 cargo xtask bundle
     Packs target/bundle: tests, benchmark and examples for a machine with GPUs and no Rust.
+cargo xtask wheel
+    Builds target/wheel for manylinux_2_28, checks it, and runs it in a fresh environment without Rust.
+cargo xtask site
+    Builds target/site/html, the documentation for users, with all its programs run.
 cargo xtask cuda-aware-mpi
     Builds target/cuda-aware-mpi, an Open MPI that takes device pointers, for the tests and the bundle; needs
     Debian, the network, and a quarter of an hour.
@@ -59,6 +64,8 @@ fn main() -> ExitCode {
         ("tidy", []) => steps::tidy(&root()),
         ("bless", []) => steps::bless(&root()),
         ("bundle", []) => steps::bundle(&root()),
+        ("wheel", []) => publish::wheel(&root()),
+        ("site", []) => publish::site(&root()),
         ("cuda-aware-mpi", []) => mpi::cuda::build(&root()),
         ("sanitize", []) => sanitize::sanitize(&root(), true),
         ("sanitize", [option]) if option == "--no-install" => sanitize::sanitize(&root(), false),
@@ -66,7 +73,9 @@ fn main() -> ExitCode {
             Ok(sizes) => steps::soak(&root(), &sizes),
             Err(_) => misuse("`soak` takes numbers of ranks"),
         },
-        ("tidy" | "bless" | "bundle" | "cuda-aware-mpi", _) => misuse(&format!("`{chore}` takes no options")),
+        ("tidy" | "bless" | "bundle" | "wheel" | "site" | "cuda-aware-mpi", _) => {
+            misuse(&format!("`{chore}` takes no options"))
+        }
         ("sanitize", _) => misuse("`sanitize` takes `--no-install` alone"),
         _ => misuse(&format!("there is no chore `{chore}`")),
     }

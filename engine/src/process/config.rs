@@ -206,7 +206,7 @@ fn refused(known: &Variable, expected: &str, given: &str) -> SettingError {
 }
 
 fn unknown(name: &str) -> SettingError {
-    let list = "README.md lists all variables under \"Environment\"";
+    let list = "docs/environment.md lists all variables";
     let remedy = match variables::nearest(name) {
         Some(near) => format!("did you mean {near}? {list}"),
         None => format!("unset it; {list}"),

@@ -1,5 +1,5 @@
 //! Every variable of the environment whose name begins with `PARTITA_`: what it accepts and what it means.
-//! README.md and CONTRIBUTING.md show these rows; a test compares them, and searches the repository for
+//! docs/environment.md and CONTRIBUTING.md show these rows; a test compares them, and searches the repository for
 //! names that are not listed.
 
 /// One variable.

