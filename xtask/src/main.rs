@@ -8,7 +8,6 @@ mod bundle;
 mod exec;
 mod mpi;
 mod options;
-mod publish;
 mod report;
 mod sanitize;
 mod setup;
@@ -64,8 +63,8 @@ fn main() -> ExitCode {
         ("tidy", []) => steps::tidy(&root()),
         ("bless", []) => steps::bless(&root()),
         ("bundle", []) => steps::bundle(&root()),
-        ("wheel", []) => publish::wheel(&root()),
-        ("site", []) => publish::site(&root()),
+        ("wheel", []) => bundle::publish::wheel(&root()),
+        ("site", []) => bundle::publish::site(&root()),
         ("cuda-aware-mpi", []) => mpi::cuda::build(&root()),
         ("sanitize", []) => sanitize::sanitize(&root(), true),
         ("sanitize", [option]) if option == "--no-install" => sanitize::sanitize(&root(), false),

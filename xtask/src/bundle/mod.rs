@@ -1,6 +1,8 @@
 //! `cargo xtask bundle`: a folder that runs the tests, the benchmark and the examples on a machine with
 //! GPUs but without a Rust toolchain and without network. It does not know what the programs do.
 
+pub mod publish;
+
 use crate::exec::{End, SILENCE, run};
 use crate::mpi::cuda;
 use std::path::{Path, PathBuf};
