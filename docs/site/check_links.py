@@ -25,7 +25,7 @@ class Page(HTMLParser):
 
 def main(folder: Path) -> int:
     """Prints broken links; 1 if there are any."""
-    pages = {path.resolve(): Page(path) for path in folder.rglob("*.html")}
+    pages = {path.resolve(): Page(path) for path in folder.rglob("*.html") if "_static" not in path.parts}
     broken, count = [], 0
     for path, page in pages.items():
         for link in page.links:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
 
-# A slice of the package's tests that needs NumPy and pytest alone.
-SLICE = ("test_loop.py", "test_views.py", "test_random.py", "test_dist.py")
+# Tests of the package's tests that needs NumPy and pytest alone.
+SLICE = ("test_dist.py",)
 
 # What a wheel says about itself.
 METADATA = (
@@ -22,7 +22,7 @@ METADATA = (
     "Provides-Extra: docs", "Provides-Extra: test", "Description-Content-Type: text/markdown", "# Partita",
 )  # fmt: skip
 
-LINKED = ("numpy", "numpy.libs", "pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "ml_dtypes")
+LINKED = ("numpy", "numpy.libs", "pytest", "_pytest", "pluggy", "iniconfig", "py", "packaging", "pygments", "ml_dtypes")
 
 
 def inspect(wheel: Path) -> None:
