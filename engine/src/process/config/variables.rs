@@ -1,6 +1,6 @@
 //! Every variable of the environment whose name begins with `PARTITA_`: what it accepts and what it means.
-//! docs/environment.md and CONTRIBUTING.md show these rows; a test compares them, and searches the repository for
-//! names that are not listed.
+//! docs/environment.md and CONTRIBUTING.md show these rows; a test compares them, and searches the
+//! repository for names that are not listed.
 
 /// One variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
