@@ -1,5 +1,6 @@
 //! What strangers get: `cargo xtask wheel` and `cargo xtask site`. Each is a row of commands in an
 //! environment of its own below `target`, and stops at the first that fails.
+
 use crate::exec::{End, show};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
