@@ -6,6 +6,8 @@
 
 #[path = "raw_access/communicator.rs"]
 mod communicator;
+#[path = "spmd/jobs.rs"]
+mod jobs;
 mod spmd;
 
 use std::io::Write as _;
@@ -14,17 +16,17 @@ use std::process::ExitCode;
 use partita::plan::Plan;
 use partita::prelude::*;
 use partita::transport::{Field, lower_between_ranks};
-use partita::wire::mpi;
+use partita::wire::{job, mpi};
 
 fn main() -> ExitCode {
     let what = std::env::args().nth(1).unwrap_or_default();
     let result = match what.as_str() {
         "programs" => programs(&Device::host(), "mpi-programs"),
         "cuda" => cuda(),
-        "fault" => fault(),
+        "fault" => jobs::fault(),
         "ranks" => ranks(),
-        "ends" => ends(),
-        "numbers" => numbers(),
+        "ends" => jobs::ends().map(|()| println!("ran: mpi-ends 1")),
+        "numbers" => jobs::numbers().map(|()| println!("ran: mpi-numbers 1")),
         _ => {
             println!("skipped: mpi (it is run by mpirun, with the name of a program, such as `programs`)");
             return ExitCode::SUCCESS;
@@ -41,18 +43,10 @@ fn main() -> ExitCode {
 }
 
 fn programs(device: &Device, counted: &str) -> partita::Result<()> {
-    let mut ran = 0;
-    for parts in [1, 2] {
-        let team = Team::world_on(std::slice::from_ref(device), parts)?;
-        let alone = Team::on(std::slice::from_ref(device), team.size())?;
-        for (name, program) in spmd::PROGRAMS {
-            assert!(program(&team)? == program(&alone)?, "{name}: rank {} reads something else", team.rank());
-            ran += 1;
-        }
-        if team.rank() == 0 && parts == 2 {
-            println!("{team}; {}", mpi::library_version().trim());
-            println!("ran: {counted} {}", ran * team.ranks());
-        }
+    let (team, ran) = jobs::programs(device)?;
+    if team.rank() == 0 {
+        println!("{team}; {}", mpi::library_version().trim());
+        println!("ran: {counted} {}", ran * team.ranks());
     }
     Ok(())
 }
@@ -67,7 +61,7 @@ fn cuda() -> partita::Result<()> {
             return Ok(());
         }
     };
-    let (here, _) = mpi::on_this_machine();
+    let (here, _) = job::on_this_machine();
     let device = &devices[here % devices.len()];
     let team = Team::world_on(std::slice::from_ref(device), 1)?;
     let account = team.transport()?.unwrap_or_default();
@@ -102,61 +96,8 @@ fn ranks() -> partita::Result<()> {
     let refused = communicator::adopt_from_another_library();
     assert!(refused.contains("another library") && refused.contains("same MPI"), "{refused}");
     let team = Team::world(1)?;
-    let (here, count) = mpi::on_this_machine();
+    let (here, count) = job::on_this_machine();
     assert!(here < count && team.rank() < team.ranks());
     println!("ran: mpi-ranks 1");
-    Ok(())
-}
-
-/// Heat that flows along a line.
-fn heat(team: &Team) -> partita::Result<Loop<impl FnMut(&mut [Array]) -> partita::Result<()>>> {
-    let dist = Distribution::builder(&[40]).parts(team.size()).build()?;
-    let u = Array::from_fn(team, &dist, |at| at[0] as f64)?;
-    Ok(Loop::new(vec![u], |state: &mut [Array]| {
-        let u = &state[0];
-        let rate = u.slice(&s![..-2]) - 2.0 * u.slice(&s![1..-1]) + u.slice(&s![2..]);
-        let next = u.slice(&s![1..-1]) + 0.1 * rate;
-        state[0].assign(&s![1..-1], &next)
-    }))
-}
-
-/// Rank 1 ends in the middle; the others' errors name it and the step, replayed ones counted.
-fn ends() -> partita::Result<()> {
-    let team = Team::world_on(&[Device::host()], 1)?;
-    let mut heat = heat(&team)?;
-    heat.run(20)?;
-    if team.rank() == 1 {
-        std::process::exit(0);
-    }
-    let text = heat.run(5).unwrap_err().to_string();
-    let step = text.split_once("it ended after step ").and_then(|(_, rest)| rest.split_once(' '));
-    let step: u64 = step.unwrap_or_else(|| panic!("{text}")).0.parse().unwrap();
-    assert!(text.contains("rank 1 failed in") && step >= 20, "{text}");
-    println!("ran: mpi-ends 1");
-    Ok(())
-}
-
-/// Rank 1 multiplies by another number; all ranks' errors say so.
-fn numbers() -> partita::Result<()> {
-    let team = Team::world_on(&[Device::host()], 1)?;
-    let dist = Distribution::builder(&[40]).parts(team.size()).build()?;
-    let u = Array::from_fn(&team, &dist, |at| at[0] as f64)? * if team.rank() == 1 { 0.2 } else { 0.1 };
-    u.eval()?;
-    let text = u.sum(&[]).item::<f64>().unwrap_err().to_string();
-    assert!(text.contains("other numbers"), "{text}");
-    println!("ran: mpi-numbers 1");
-    Ok(())
-}
-
-fn fault() -> partita::Result<()> {
-    let team = Team::world_on(&[Device::host()], 1)?;
-    let mut heat = heat(&team)?;
-    for _ in 0..4 {
-        heat.run(6)?;
-        let total: f64 = heat.state()[0].sum(&[]).item()?;
-        assert!(total.is_finite());
-        heat.state()[0].to_vec::<f64>()?;
-    }
-    println!("rank {}: no fault happened", team.rank());
     Ok(())
 }

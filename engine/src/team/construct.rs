@@ -6,7 +6,8 @@ use super::handle::{Member, Team, TeamOrigin, distinct, report};
 use crate::config::{checked, config};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::wire::{Ranks, pass};
+use crate::wire::sockets::Launch;
+use crate::wire::{self, Ranks, job, pass};
 
 /// So many parts nobody needs, and more would not fit into memory.
 const MOST_PARTS: usize = 1 << 20;
@@ -62,16 +63,26 @@ impl Team {
     /// them. Of a program that was started alone the team is [`Team::on`]. Collective.
     ///
     /// # Errors
-    /// No parts or no devices; several processes started by `mpirun` without the feature `mpi`; MPI that does
-    /// not start; another rank that fails.
+    /// No parts or no devices; ranks that do not find each other; MPI that does not start; another rank that
+    /// fails.
     pub fn world_on(devices: &[Device], parts_per_rank: usize) -> Result<Team> {
-        #[cfg(feature = "mpi")]
-        if let Some(ranks) = crate::wire::mpi::world()? {
-            return Team::over(&ranks, crate::wire::mpi::share_of_this_machine(devices), parts_per_rank);
+        match wire::world()? {
+            Some(ranks) => Team::over(&ranks, job::share_of_this_machine(devices), parts_per_rank),
+            None => Team::on(devices, parts_per_rank),
         }
-        #[cfg(not(feature = "mpi"))]
-        check_alone(|name| std::env::var(name).ok())?;
-        Team::on(devices, parts_per_rank)
+    }
+
+    /// Connects this process by TCP with the others of a job, for launchers that [`Team::world`] does not
+    /// know: a team of `parts` members on each, on the devices that `PARTITA_DEVICE` names. From then on
+    /// [`Team::world`] spans the job. Collective: all ranks call it, before any other team over ranks.
+    ///
+    /// # Errors
+    /// Ranks that do not find each other within `PARTITA_DEADLINE_SECONDS`; addresses beyond this machine
+    /// without a secret; a process that already is a rank of a job.
+    pub fn connect(launch: &Launch, parts: usize) -> Result<Team> {
+        let devices = Device::named(&config().device)?;
+        let ranks = wire::connect(launch)?;
+        Team::over(&ranks, job::share_of_this_machine(&devices), parts)
     }
 
     /// A team over ranks: on each, `parts` members spread over the `devices` it passes, as [`Team::on`] does.
@@ -122,33 +133,5 @@ impl Team {
         }
         let members = members.iter().map(|&member| self.members()[member].clone()).collect();
         Team::assemble(members, self.wire().cloned(), Arc::clone(self.origin()))
-    }
-}
-
-/// Refuses to let every process of a launcher believe that it is alone.
-#[cfg(any(test, not(feature = "mpi")))]
-fn check_alone(lookup: impl Fn(&str) -> Option<String>) -> Result<()> {
-    let several = |name: &&&str| lookup(name).and_then(|text| text.parse().ok()).is_some_and(|n: u64| n > 1);
-    match ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"].iter().find(several) {
-        None => Ok(()),
-        Some(name) => Err(Error::invalid(
-            "Team::world",
-            "a program built with MPI, or started alone",
-            format!("{name} above 1 and a build without the feature `mpi`"),
-            "build with `--features partita/mpi`, or start one process",
-        )),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::check_alone;
-
-    #[test]
-    fn processes_of_a_launcher_do_not_believe_that_they_are_alone() {
-        assert!(check_alone(|_| None).is_ok());
-        assert!(check_alone(|name| (name == "PMI_SIZE").then(|| "1".to_owned())).is_ok());
-        let error = check_alone(|name| (name == "OMPI_COMM_WORLD_SIZE").then(|| "3".to_owned()));
-        assert!(error.is_err_and(|error| error.to_string().contains("--features partita/mpi")));
     }
 }

@@ -108,6 +108,8 @@ impl Communicator {
     /// # Errors
     /// The failure, once there is one.
     pub fn poll_control(&self) -> Result<()> {
+        // Read before the messages: what a rank said last has arrived when its end is known.
+        let lost = self.endpoint.wire.lost();
         loop {
             match self.endpoint.wire.receive_control() {
                 Ok(None) => break,
@@ -115,7 +117,11 @@ impl Communicator {
                 Err(error) => return Err(self.endpoint.fail(self.endpoint.wire.rank(), error.0)),
             }
         }
-        self.failure().map_or(Ok(()), Err)
+        self.failure().map_or(Ok(()), Err)?;
+        match lost.into_iter().find(|(rank, _)| self.end_of(*rank).is_none()) {
+            Some((rank, reason)) => Err(self.endpoint.fail(rank, reason)),
+            None => Ok(()),
+        }
     }
 
     /// The step at which a rank of the wire ended its part in this communicator.

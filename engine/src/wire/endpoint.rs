@@ -103,19 +103,16 @@ impl Endpoint {
 
     /// After a failure: waits a moment before this process ends, because a launcher ends all others as soon
     /// as it sees one end, and they must have printed their errors by then.
-    #[cfg(feature = "mpi")]
     pub fn linger(&self) {
         self.poll_until(Duration::from_secs(1), || self.all_have_shut_down());
     }
 
-    #[cfg(feature = "mpi")]
     fn all_have_shut_down(&self) -> bool {
         let state = locked(&self.state);
         self.others().all(|rank| state.has_shut_down(rank))
     }
 
     /// Waits until all others shut down too; false if one fails first or the deadline passes.
-    #[cfg(feature = "mpi")]
     pub fn wait_for_shutdown(&self) -> bool {
         let has_failed = || locked(&self.state).failure.is_some();
         if !self.poll_until(self.deadline, || has_failed() || self.all_have_shut_down()) {

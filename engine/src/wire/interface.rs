@@ -1,5 +1,5 @@
 //! What a wire offers: nonblocking messages of bytes between ranks, and short control messages beside them.
-//! [`Wire`] is implemented by MPI, by threads and by the simulation; no call of it waits for another rank.
+//! [`Wire`] is implemented by MPI, sockets, threads and the simulation; no call of it waits for another rank.
 //!
 //! [`MessageChunk`]: how a message is cut into the pieces that a wire sends. Both ends cut alike, from
 //! lengths that both know; each end then decides alone whether a chunk is copied or transferred in place.
@@ -118,6 +118,19 @@ pub trait Wire: Send + Sync {
     /// # Errors
     /// If nothing can be received any more.
     fn receive_control(&self) -> Result<Option<(usize, Vec<u8>)>, WireError>;
+
+    /// The ranks that the wire knows to have ended, whether they said so before or not, and how it knows.
+    fn lost(&self) -> Vec<(usize, String)> {
+        Vec::new()
+    }
+
+    /// Whether its library has ended, so that no message can be sent any more.
+    fn is_over(&self) -> bool {
+        false
+    }
+
+    /// Ends the processes of all ranks, where the wire can. May not return.
+    fn end_all(&self) {}
 
     /// The time since some beginning, by which deadlines are counted.
     fn now(&self) -> Duration;

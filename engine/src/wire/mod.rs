@@ -10,11 +10,14 @@ mod communicator;
 mod endpoint;
 mod fault;
 mod interface;
+pub mod job;
 #[cfg(feature = "mpi")]
 pub mod mpi;
 mod ranks;
 pub mod sim;
+pub mod sockets;
 pub mod threads;
+mod world;
 
 pub use crate::config::POINTS;
 pub use communicator::CollectiveSignature;
@@ -23,3 +26,4 @@ pub(crate) use fault::pass;
 pub(crate) use interface::{MessageChunk, chunks_of, staged_chunks};
 pub use interface::{Outcome, Request, Wire, WireError};
 pub use ranks::Ranks;
+pub use world::{connect, world};

@@ -1,4 +1,5 @@
-"""``python -m partita doctor``: what is here, what is missing, and how to get it. ``demo``: a first program."""
+"""``python -m partita doctor``: what is here, what is missing, and how to get it. ``demo``: a first program.
+``launch``: a script as several processes."""
 
 from __future__ import annotations
 
@@ -14,6 +15,11 @@ from typing import Any
 import partita as pt
 
 from . import _native
+from ._core.ranks.launch import launch
+
+_USAGE = """usage: python -m partita doctor
+       python -m partita demo [FILE.png]
+       python -m partita launch -n N SCRIPT [ARGUMENTS]"""
 
 _PEERS = {
     "numpy": "needed to read arrays on the host",
@@ -146,7 +152,9 @@ def main(arguments: list[str]) -> int:
             return _doctor()
         case ["demo", *names] if len(names) < 2:
             return _demo(Path(*names or ["partita-demo.png"]))
-    print("usage: python -m partita doctor\n       python -m partita demo [FILE.png]", file=sys.stderr)
+        case ["launch", *words]:
+            return launch(words)
+    print(_USAGE, file=sys.stderr)
     return 2
 
 

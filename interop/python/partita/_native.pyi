@@ -78,6 +78,19 @@ class Team:
     @staticmethod
     def local(parts: int | None = None, devices: _Devices | None = None) -> Team:
         """A team of this process alone, also in a program of several ranks. Not collective."""
+    @staticmethod
+    def connect(
+        parts: int | None = None,
+        devices: _Devices | None = None,
+        *,
+        rank: int | None = None,
+        size: int | None = None,
+        address: str | None = None,
+        secret: str | None = None,
+    ) -> Team:
+        """A team over processes that TCP connects: all of them pass the same size, address and secret, and each its
+        rank. From then on teams of this process span the job. Without arguments they find each other through torchrun's
+        store, also on several machines. Collective."""
     @property
     def size(self) -> int:
         """Number of members, and of parts of every array."""

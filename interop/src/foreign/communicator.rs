@@ -7,7 +7,6 @@ use pyo3::prelude::*;
 pub struct Communicator {
     #[cfg_attr(not(feature = "mpi"), allow(dead_code))]
     handle: usize,
-    #[cfg_attr(not(feature = "mpi"), allow(dead_code))]
     library: String,
 }
 
@@ -35,5 +34,16 @@ impl Communicator {
     pub fn ranks(&self) -> partita::Result<partita::wire::Ranks> {
         // SAFETY: mpi4py returned the handle, and `adopt` compares the libraries before it uses the handle.
         unsafe { partita::wire::mpi::adopt(self.handle, &self.library) }
+    }
+
+    /// As above: this build has no library of MPI that could take it.
+    #[cfg(not(feature = "mpi"))]
+    pub fn ranks(&self) -> partita::Result<partita::wire::Ranks> {
+        let expected = "a build of partita with MPI for comm=".to_owned();
+        let given =
+            format!("one without, and a communicator of {}", self.library.trim_end_matches('\0').trim());
+        let remedy = "build it with `pip install ./interop --config-settings=build-args=\"--features mpi\"`, \
+                      or leave out comm=";
+        Err(partita::Error::Invalid { operation: "Team", expected, given, remedy })
     }
 }

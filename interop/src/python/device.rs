@@ -1,4 +1,4 @@
-//! The classes of devices and teams, and teams over the ranks of an MPI program: of all ranks, or of a
+//! The classes of devices and teams, and teams over the ranks of a program: of all ranks, or of a
 //! communicator of mpi4py.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -159,6 +159,41 @@ impl Team {
         detached(py, || local(&devices.list()?, parts)).map(Team)
     }
 
+    /// A team over processes that TCP connects: all of them pass the same size, address and secret, and each
+    /// its rank. From then on teams of this process span the job. Without arguments they find each other
+    /// through torchrun's store, also on several machines. Collective.
+    #[staticmethod]
+    #[pyo3(signature = (
+        parts = None, devices = None, *, rank = None, size = None, address = None, secret = None
+    ))]
+    fn connect(
+        py: Python<'_>,
+        parts: Option<Bound<'_, PyAny>>,
+        devices: Option<Bound<'_, PyAny>>,
+        rank: Option<usize>,
+        size: Option<usize>,
+        address: Option<String>,
+        secret: Option<String>,
+    ) -> PyResult<Team> {
+        use partita::wire::{connect, sockets};
+        let parts = parts.map(|parts| count("Team.connect", "parts", &parts)).transpose()?;
+        let devices = self::devices(devices)?;
+        let (rank, size, address, secret) = match (rank, size, address) {
+            (Some(rank), Some(size), Some(address)) => (rank, size, address, secret.unwrap_or_default()),
+            (None, None, None) => {
+                py.import("partita._core.ranks.rendezvous")?.call_method0("of_torchrun")?.extract()?
+            }
+            _ => {
+                let text = "Team.connect: expected rank, size and address, given some of them; pass all, or \
+                            none under torchrun";
+                return Err(PyTypeError::new_err(text));
+            }
+        };
+        let launch = sockets::Launch { rank, size, rendezvous: sockets::Rendezvous::at(&address, &secret) };
+        detached(py, || connect(&launch))?;
+        team(py, None, || devices.list(), parts).map(Team)
+    }
+
     /// Number of members, and of parts of every array.
     #[getter]
     fn size(&self) -> usize {
@@ -251,53 +286,32 @@ impl Team {
 /// The team of so many members, on one of these devices each, or one member per device: over the ranks of a
 /// communicator, or all ranks of the program. Members are divided among the ranks in contiguous runs of
 /// nearly equal length. Collective.
-#[cfg(feature = "mpi")]
 fn team(
     py: Python<'_>,
     comm: Option<Communicator>,
     devices: impl FnOnce() -> partita::Result<Vec<partita::Device>> + Send,
     members: Option<usize>,
 ) -> PyResult<partita::Team> {
-    use partita::wire::mpi;
+    use partita::wire::{job, world};
     let ranks = py.detach(|| match &comm {
         Some(comm) => comm.ranks().map(Some),
-        None => mpi::world(),
+        None => world(),
     });
     let Some(ranks) = ranks.map_err(raised)? else {
         return py.detach(|| local(&devices()?, members)).map_err(raised);
     };
     if ranks.count() > 1 {
         // From now on the end of this process concerns others.
-        py.import("partita._core.ending")?.call_method0("watch")?;
+        py.import("partita._core.ranks.ending")?.call_method0("watch")?;
     }
     py.detach(|| {
         let devices = devices().inspect_err(|error| ranks.abort(&error.to_string()))?;
-        let mine = mpi::share_of_this_machine(&devices);
+        let mine = job::share_of_this_machine(&devices);
         let (rank, count) = (ranks.rank(), ranks.count());
         let of_total = |total| (0..total).filter(|member| member * count / total == rank).count();
         partita::Team::over(&ranks, mine, members.map_or(mine.len(), of_total))
     })
     .map_err(raised)
-}
-
-/// As above, of a process that was started alone; others are refused.
-#[cfg(not(feature = "mpi"))]
-fn team(
-    py: Python<'_>,
-    comm: Option<Communicator>,
-    devices: impl FnOnce() -> partita::Result<Vec<partita::Device>> + Send,
-    members: Option<usize>,
-) -> PyResult<partita::Team> {
-    if comm.is_some() {
-        let text = "Team: expected a build of partita with MPI for comm=, given one without";
-        let remedy = "build it with `pip install ./interop --config-settings=build-args=\"--features mpi\"`";
-        return Err(pyo3::exceptions::PyValueError::new_err(format!("{text}; {remedy}")));
-    }
-    let alone = || {
-        let devices = devices()?;
-        partita::Team::world_on(&devices, members.unwrap_or(devices.len()))
-    };
-    py.detach(alone).map_err(raised)
 }
 
 /// A team of this process alone.
@@ -343,18 +357,11 @@ pub fn choose_default_team(team: Option<&Team>) -> Option<Team> {
 /// Ends this process's part in the program: whether all ranks came to their end. Collective.
 #[pyfunction]
 pub fn leave(py: Python<'_>) -> bool {
-    #[cfg(feature = "mpi")]
-    return py.detach(partita::wire::mpi::leave);
-    #[cfg(not(feature = "mpi"))]
-    return py.detach(|| true);
+    py.detach(partita::wire::job::leave)
 }
 
 /// Lets all ranks know why this one cannot go on, and ends all processes. Does not return.
 #[pyfunction]
 pub fn abort(py: Python<'_>, reason: &str) {
-    #[cfg(feature = "mpi")]
-    py.detach(|| partita::wire::mpi::abort(reason));
-    // A process that runs alone just ends.
-    #[cfg(not(feature = "mpi"))]
-    let _ = (py, reason);
+    py.detach(|| partita::wire::job::abort(reason));
 }

@@ -97,11 +97,6 @@ pub fn install_interrupts() {
 /// names is another.
 const NAMES: &[(&str, &str)] = &[
     (
-        "build with `--features partita/mpi`",
-        "build the package with MPI: `pip install ./interop --config-settings=build-args=\"--features mpi\"`",
-    ),
-    ("a build without the feature `mpi`", "a package without MPI"),
-    (
         "pass numbers that change by Loop::with_numbers and Loop::run_with",
         "pass numbers that change by Loop.run(..., numbers=f)",
     ),

@@ -61,6 +61,9 @@ pub const HOMES: &[(&str, &[&str])] = &[
     ("pollster", &["engine/src/device/wgpu"]),
     ("dlpark", &["interop/"]),
     ("pyo3", &["interop/"]),
+    ("hmac", &["engine/src/wire/sockets"]),
+    ("sha2", &["engine/src/wire/sockets"]),
+    ("getrandom", &["engine/src/wire/sockets"]),
 ];
 
 /// What each module of the engine may use of the others.
@@ -97,7 +100,7 @@ pub const UNSAFE_FILES: &[&str] = &[
     "kernels/tests/agreement",
     "engine/src/device",
     "engine/src/raw.rs",
-    "engine/src/wire/mpi",
+    "engine/src/wire",
     // Shared with the benchmarks.
     "engine/tests/raw_access",
     "interop/src/foreign",

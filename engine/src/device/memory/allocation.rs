@@ -82,7 +82,6 @@ pub struct LentMemory {
 
 impl LentMemory {
     /// Where it begins, with exposed provenance on the host.
-    #[cfg(feature = "mpi")]
     pub(crate) fn address(&self) -> usize {
         self.address
     }

@@ -1,6 +1,6 @@
 //! Every variable of the environment whose name begins with `PARTITA_`: what it accepts and what it means.
-//! docs/environment.md and CONTRIBUTING.md show these rows; a test compares them, and searches the
-//! repository for names that are not listed.
+//! docs/environment.md and CONTRIBUTING.md show these rows; a test compares them, and searches the repository
+//! for names that are not listed.
 
 /// One variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -88,6 +88,17 @@ pub const VARIABLES: &[Variable] = &[
         "how long one rank waits for another; default 30s",
     ),
     user(
+        "PARTITA_ADDRESS",
+        "HOST:PORT, or a file's path",
+        "how ranks find each other without MPI: where rank 0 listens, or a file that it writes in a folder \
+         of the user alone; default, on one machine: a file named after the job",
+    ),
+    user(
+        "PARTITA_SECRET",
+        "a text",
+        "what ranks must know to connect to each other; needed where PARTITA_ADDRESS is beyond this machine",
+    ),
+    user(
         "PARTITA_MPI_MAX_BYTES",
         "a size from 1 to 1GiB, such as 65536 or 1MiB",
         "longest message passed to MPI; longer ones are split; default 1GiB",
@@ -126,6 +137,7 @@ pub const VARIABLES: &[Variable] = &[
         "RANK:POINT:PASSES:KIND, with a POINT of wire::POINTS and KIND error, panic, kill or stop",
         "a fault on purpose on one rank, after so many passes of a point",
     ),
+    developer("PARTITA_FAULT_STRIDE", "a count", "`--test sockets` tries one point of so many; 1: all"),
     developer("PARTITA_TEST_DEVICES", "host, wgpu or cuda", "kinds of devices that tests use"),
     developer("PARTITA_TEST_MPI", "deny, refuse or garble", "how the test's CUDA-aware MPI misbehaves"),
     developer("PARTITA_TEST_MEMORY", "set by tests", "shared memory that a test passes to its other process"),

@@ -10,10 +10,10 @@
 //!   [`adopt`].
 
 mod library;
-mod termination_notice;
 mod wire;
 mod world;
 
 pub use library::library_version;
 pub use wire::Mpi;
-pub use world::{abort, adopt, leave, on_this_machine, share_of_this_machine, world};
+pub use world::adopt;
+pub(super) use world::world;

@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use mpi::ffi;
 
 use super::library::{Comm, check, checked, library_version, takes_device_pointers};
-use super::termination_notice;
 use crate::config::{config, say};
 use crate::device::LentMemory;
 use crate::error::Result;
 use crate::wire::interface::{Outcome, Request, Wire, WireError, back_off};
+use crate::wire::job::termination_notice;
 
 type WireResult<T> = std::result::Result<T, WireError>;
 
@@ -118,10 +118,6 @@ impl Mpi {
             begin: Instant::now(),
             open: Mutex::default(),
         })
-    }
-
-    pub(super) fn rank_and_count(&self) -> (usize, usize) {
-        (self.rank, self.ranks)
     }
 
     fn open(&self) -> MutexGuard<'_, OpenTransfers> {
@@ -289,6 +285,15 @@ impl Wire for Mpi {
             return Ok(None);
         }
         Ok(open.control_receive.take().map(|(from, mut received)| (from, received.memory.take())))
+    }
+
+    fn is_over(&self) -> bool {
+        mpi::environment::is_finalized()
+    }
+
+    fn end_all(&self) {
+        // SAFETY: initialised and not finalized, because the wire is not over; the call does not come back.
+        unsafe { ffi::MPI_Abort(ffi::RSMPI_COMM_WORLD, 1) };
     }
 
     fn now(&self) -> Duration {

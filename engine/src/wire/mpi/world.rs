@@ -7,17 +7,16 @@
 //! longer than the deadline.
 
 use std::ffi::{c_int, c_void};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use mpi::environment::{self, is_finalized, is_initialized};
 use mpi::{Threading, ffi};
 
 use super::library::{Comm, check, check_threads, library_version};
-use super::termination_notice;
 use super::wire::Mpi;
-use crate::config::config;
 use crate::error::{Error, Result};
 use crate::wire::endpoint::Endpoint;
+use crate::wire::job;
 use crate::wire::ranks::Ranks;
 
 /// Variables that launchers set for each process.
@@ -71,24 +70,6 @@ pub unsafe fn adopt(handle: usize, library: &str) -> Result<Ranks> {
     endpoint(Comm(comm)).map(|endpoint| Ranks::on(&endpoint))
 }
 
-/// The rank of this process on its machine and their number, as the launcher says; 0 of 1 if it does not.
-pub fn on_this_machine() -> (usize, usize) {
-    let number =
-        |names: [&str; 3]| names.iter().find_map(|name| std::env::var(name).ok()?.parse::<usize>().ok());
-    let rank = number(["OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"]).unwrap_or(0);
-    let count = number(["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"]);
-    (rank, count.unwrap_or(1).max(rank + 1))
-}
-
-/// This process's part of a machine's devices: its processes divide them in contiguous runs, or share single
-/// ones where there are fewer devices than processes.
-pub fn share_of_this_machine<T>(of: &[T]) -> &[T] {
-    let (rank, count) = on_this_machine();
-    let first = rank * of.len() / count;
-    let stop = ((rank + 1) * of.len() / count).max(first + 1).min(of.len());
-    &of[first..stop]
-}
-
 fn initialize() -> Result<()> {
     if is_finalized() {
         let remedy = "use teams before MPI is finalized";
@@ -119,33 +100,19 @@ fn check_launcher(ranks: usize, lookup: impl Fn(&str) -> Option<String>) -> Resu
     }
 }
 
-static ENDPOINTS: Mutex<Vec<Arc<Endpoint>>> = Mutex::new(Vec::new());
-
-/// All endpoints, oldest first.
-fn endpoints() -> Vec<Arc<Endpoint>> {
-    ENDPOINTS.lock().unwrap_or_else(PoisonError::into_inner).clone()
-}
-
 /// The endpoint over a communicator. All its ranks call this; the first time it is duplicated.
 fn endpoint(comm: Comm) -> Result<Arc<Endpoint>> {
     let key = key()?;
     let (mut value, mut found): (*mut c_void, c_int) = (std::ptr::null_mut(), 0);
     // SAFETY: a live communicator, a key of our own, and places for the answers.
     check(unsafe { ffi::MPI_Comm_get_attr(comm.0, key, (&raw mut value).cast(), &mut found) })?;
-    if let Some(endpoint) = endpoints().get(value.addr()).filter(|_| found != 0) {
+    if let Some(endpoint) = job::endpoints().get(value.addr()).filter(|_| found != 0) {
         return Ok(Arc::clone(endpoint));
     }
     let mpi = Mpi::over(comm)?;
-    let mut endpoints = ENDPOINTS.lock().unwrap_or_else(PoisonError::into_inner);
-    if endpoints.is_empty() {
-        termination_notice::install(mpi.rank_and_count());
-    }
-    let endpoint = Arc::new(Endpoint::new(mpi, config().deadline));
-    endpoints.push(Arc::clone(&endpoint));
+    let (endpoint, number) = job::register(mpi);
     // SAFETY: a live communicator and a key of our own; the value is a number.
-    check(unsafe {
-        ffi::MPI_Comm_set_attr(comm.0, key, std::ptr::without_provenance_mut(endpoints.len() - 1))
-    })?;
+    check(unsafe { ffi::MPI_Comm_set_attr(comm.0, key, std::ptr::without_provenance_mut(number)) })?;
     Ok(endpoint)
 }
 
@@ -186,43 +153,6 @@ unsafe extern "C" fn forgotten(
     0
 }
 
-/// Shuts this rank down: announces it to all ranks and waits until they shut down too. False if one failed
-/// first, or did not shut down within the deadline; then MPI must not be finalized. A second call returns the
-/// result of the first. Collective.
-pub fn leave() -> bool {
-    static RESULT: OnceLock<bool> = OnceLock::new();
-    *RESULT.get_or_init(|| {
-        if !is_initialized() || is_finalized() {
-            return true;
-        }
-        let endpoints = endpoints();
-        endpoints.iter().for_each(|endpoint| endpoint.announce_shutdown());
-        let all = endpoints.iter().all(|endpoint| endpoint.wait_for_shutdown());
-        if !all {
-            endpoints.iter().for_each(|endpoint| endpoint.linger());
-        }
-        all
-    })
-}
-
-/// Aborts the program on all ranks because this one cannot go on. The others get the reason and a moment to
-/// print their errors; then the library ends them. This process exits at once, so save results before.
-pub fn abort(reason: &str) -> ! {
-    if is_initialized() && !is_finalized() {
-        let mut endpoints = endpoints();
-        endpoints.retain(|endpoint| endpoint.wire.ranks() > 1);
-        for endpoint in &endpoints {
-            endpoint.fail(endpoint.wire.rank(), reason.to_owned());
-            endpoint.announce_shutdown();
-        }
-        endpoints.iter().for_each(|endpoint| endpoint.linger());
-        // SAFETY: initialised and not finalized; the call does not come back.
-        unsafe { ffi::MPI_Abort(ffi::RSMPI_COMM_WORLD, 1) };
-    }
-    // SAFETY: ends the process at once, which is meant.
-    unsafe { libc::_exit(1) }
-}
-
 /// Finalizes MPI, which this library initialised, when the process exits.
 fn at_exit() {
     // SAFETY: a function that takes nothing and returns.
@@ -231,7 +161,7 @@ fn at_exit() {
 
 /// Finalizes MPI if all ranks shut down. Otherwise the process just exits, and the launcher ends the others.
 extern "C" fn end() {
-    if !is_finalized() && leave() {
+    if !is_finalized() && job::leave() {
         // SAFETY: initialised by us, not finalized, and every rank has come here.
         unsafe { ffi::MPI_Finalize() };
     }

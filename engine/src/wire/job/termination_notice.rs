@@ -2,6 +2,7 @@
 //! it was in. The notice is kept ready in atomics, because a signal handler must not allocate; it is
 //! rewritten only when the operation changes.
 
+#[cfg(unix)]
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 
@@ -14,7 +15,7 @@ static OPERATION: AtomicUsize = AtomicUsize::new(0);
 static STEP: AtomicU64 = AtomicU64::new(0);
 
 /// Installs the handler of SIGTERM, unless the program has its own.
-pub(super) fn install((rank, ranks): (usize, usize)) {
+pub fn install((rank, ranks): (usize, usize)) {
     put(
         0,
         &format!(
@@ -23,6 +24,7 @@ pub(super) fn install((rank, ranks): (usize, usize)) {
     );
     OPERATION.store(LENGTH.load(Ordering::Relaxed), Ordering::Relaxed);
     record_progress("no exchange yet", 0);
+    #[cfg(unix)]
     // SAFETY: replaces the default action only; what was there before is put back if it was not that.
     unsafe {
         let before = libc::signal(libc::SIGTERM, on_terminate as *const () as libc::sighandler_t);
@@ -33,7 +35,7 @@ pub(super) fn install((rank, ranks): (usize, usize)) {
 }
 
 /// Records the operation that begins.
-pub(super) fn record_progress(operation: &str, step: u64) {
+pub fn record_progress(operation: &str, step: u64) {
     STEP.store(step, Ordering::Relaxed);
     let begin = OPERATION.load(Ordering::Relaxed);
     let there = NOTICE[begin..].iter().zip(operation.bytes());
@@ -52,6 +54,7 @@ fn put(begin: usize, notice: &str) {
     LENGTH.store((begin + notice.len()).min(ROOM), Ordering::Release);
 }
 
+#[cfg(unix)]
 extern "C" fn on_terminate(_signal: c_int) {
     let mut line = [0; ROOM + 32];
     let mut length = LENGTH.load(Ordering::Acquire);

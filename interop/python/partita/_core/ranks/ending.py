@@ -15,7 +15,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
-from .. import _native
+from ... import _native
 
 _watching = False
 

@@ -1,0 +1,7 @@
+//! The job of this process: the endpoints that it has, its share of the machine, and how it ends.
+
+mod process;
+pub(super) mod termination_notice;
+
+pub use process::{abort, leave, on_this_machine, share_of_this_machine};
+pub(super) use process::{endpoints, leave_at_exit, register};

@@ -1,0 +1,60 @@
+//! The ranks of a program: the processes that were started together. Where MPI is not built in, or did not
+//! start them, sockets connect them.
+
+use std::sync::{Arc, OnceLock};
+
+use super::endpoint::Endpoint;
+use super::job;
+use super::ranks::Ranks;
+use super::sockets::{Launch, Sockets, launched};
+use crate::config::{checked, config};
+use crate::error::{Error, Result};
+
+/// The endpoint of the ranks that [`connect`] connected.
+static CONNECTED: OnceLock<Arc<Endpoint>> = OnceLock::new();
+
+/// All processes that were started together; `None` for a process that was started alone. Collective.
+///
+/// # Errors
+/// MPI that does not start, or is another than the launcher's; ranks that do not find each other.
+pub fn world() -> Result<Option<Ranks>> {
+    static LAUNCHED: OnceLock<Result<Option<Arc<Endpoint>>>> = OnceLock::new();
+    if let Some(endpoint) = CONNECTED.get() {
+        return Ok(Some(Ranks::on(endpoint)));
+    }
+    #[cfg(feature = "mpi")]
+    if let Some(ranks) = super::mpi::world()? {
+        return Ok(Some(ranks));
+    }
+    let endpoint = LAUNCHED.get_or_init(|| {
+        checked()?;
+        let found = launched(|name| std::env::var(name).ok()).map_err(|given| {
+            let expected =
+                "all ranks on one machine, or PARTITA_ADDRESS=HOST:PORT of rank 0 and PARTITA_SECRET";
+            let remedy = "set both for all ranks, or call Team.connect with rank, size, address and secret";
+            Error::invalid("Team::world", expected, given, remedy)
+        })?;
+        found.map(|launch| connected(&launch)).transpose()
+    });
+    Ok(endpoint.clone()?.map(|endpoint| Ranks::on(&endpoint)))
+}
+
+/// Connects this process with the others of a job, which then are [`world`]. Collective.
+///
+/// # Errors
+/// A process that already belongs to a job; ranks that do not find each other within the deadline.
+pub fn connect(launch: &Launch) -> Result<Ranks> {
+    if !job::endpoints().is_empty() {
+        let given = "one that already is a rank of a job".to_owned();
+        let remedy = "connect before the first team of the process, once";
+        return Err(Error::invalid("Team::connect", "a process of its own", given, remedy));
+    }
+    let endpoint = connected(launch)?;
+    Ok(Ranks::on(CONNECTED.get_or_init(|| endpoint)))
+}
+
+fn connected(launch: &Launch) -> Result<Arc<Endpoint>> {
+    let (endpoint, _) = job::register(Sockets::connect(launch, config().deadline)?);
+    job::leave_at_exit();
+    Ok(endpoint)
+}

@@ -1,0 +1,1 @@
+"""Programs of several processes: how they start, find each other, and end."""
