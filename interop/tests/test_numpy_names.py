@@ -163,6 +163,16 @@ xp.fill_diagonal(q, [7, 8, 9]); q
 xp.ravel_multi_index(([1, 2], [3, 0]), (3, 4)); xp.unravel_index([5, 11], (3, 4)); xp.unravel_index(7, (3, 4)); xp.diag_indices(3); xp.tril_indices(3, -1); xp.triu_indices(2, 1, 4); xp.mask_indices(3, xp.triu)
 xp.tril_indices_from(q); xp.triu_indices_from(q, 1); xp.diag_indices_from(q); u[xp.ix_([0, 2], [1, 3])]; u[xp.index_exp[1:, ::2]]
 """
+COUNTING = """
+xp.bincount(k); xp.bincount([1, 3, 1], minlength=6); xp.bincount(n.ravel() % 5); xp.bincount(b); xp.bincount(xp.zeros(0, int)); xp.bincount(k, v); xp.bincount([0, 1, 1], [1, 2, 4], 4); xp.bincount(m.ravel())
+xp.searchsorted(w, v); xp.searchsorted(w, [2, 3.5, nan], side="right"); xp.searchsorted([1.0, 2.0, nan, nan], [nan, 2.0]); xp.searchsorted(k, n, sorter=[1, 0, 3, 2]); xp.searchsorted([], v); xp.searchsorted(w, 2); xp.searchsorted([1, 1, 3], u.astype("i1"), "right")
+xp.digitize(u, w); xp.digitize(u, w, right=True); xp.digitize(v, [4.0, 2.0, 0.0]); xp.digitize(v, [4.0, 2.0, 2.0], True); xp.digitize(g, [0, 1]); xp.digitize(2, [1, 2, 3]); xp.digitize(n, xp.arange(0, 12, 3)); xp.digitize(v, [])
+xp.histogram(n); xp.histogram(u, 4); xp.histogram(t, bins=7, range=(-1, 1)); xp.histogram(v, [0, 1, 3, 8]); xp.histogram(b, "sturges"); xp.histogram(t, "rice"); xp.histogram(s, "sqrt"); xp.histogram(n, "sqrt"); xp.histogram(m); xp.histogram([]); xp.histogram([1.0, 1.0], 2)
+xp.histogram(u, 3, weights=n); xp.histogram(v, [-2.0, 0, 9], weights=k); xp.histogram(s, [0, 0, 1]); xp.histogram(g, [0.0, 2.0, 5.0]); xp.histogram(u, 3, (2, 7), weights=n.astype("f4")); xp.histogram(v, [0, 1], weights=v * 1j); xp.histogram(k, xp.arange(5), density=True)
+xp.histogram_bin_edges(t, 5); xp.histogram_bin_edges(n, [1, 2, 4]); xp.histogram_bin_edges(t, "sturges", (-1, 0.5)); xp.histogram2d(v, w, 3); xp.histogram2d(v, k, [2, 3], [[0, 4], [0, 2]]); xp.histogram2d(v, w, [0, 2, 9]); xp.histogram2d(v, w, [[0, 1, 9], 2], weights=w)
+xp.histogramdd(s, 2); xp.histogramdd(s[:, :2], (2, [-1, 0, 2])); xp.histogramdd([v, w, k], 2, weights=w); xp.histogramdd(v, [3]); u[n % 3]; v[n % 4]; v[-1 - k]; u[m]; t[t > 0]; n[n > 50]; v[xp.zeros((0, 2), int)]; v[[[1, 2]]]; xp.argwhere(t > 0); xp.nonzero(t > 1)
+xp.argwhere(3.0); xp.extract(v > 0, v); xp.extract([1, 0, 1], v); xp.compress(v > 0, v); xp.compress([False, True], t, 1); xp.flatnonzero(t < 0); xp.nonzero(z); z[z != 2]; xp.take(v, n % 4); xp.take(u, k); xp.compress([1, 0], v); xp.where(b > 5); v[v > 0] * 2; xp.nonzero(n[:0]); u[:0][m[:0]]
+"""
 JOINING = """
 xp.hstack([v, w]); xp.hstack([u, n]); xp.vstack([v, w]); xp.vstack([u, v]); xp.dstack([v, w]); xp.dstack([u, n]); xp.column_stack([v, w, u.T]); xp.row_stack([v, k]); xp.concat([v, k])
 xp.block([[xp.eye(2), xp.zeros((2, 3))], [xp.ones((3, 2)), q]]); xp.block([v, w]); xp.block([[v], [w]]); xp.block(3.0); xp.append(v, [1, 2]); xp.append(u, [v], axis=0); xp.append(u, 5)
@@ -244,7 +254,7 @@ def programs(text):
 
 
 TEXTS = {
-    0: [REDUCTIONS, SCANS, UFUNCS, CREATION, SELECTION, JOINING, ELEMENTWISE, PRODUCTS, METHODS, KEYWORDS, TYPES],
+    0: [REDUCTIONS, SCANS, UFUNCS, CREATION, SELECTION, COUNTING, JOINING, ELEMENTWISE, PRODUCTS, METHODS, KEYWORDS, TYPES],
     ULPS: [ROUNDED_REDUCTIONS, ROUNDED_UFUNCS, ROUNDED_CREATION, ROUNDED_ELEMENTWISE, ROUNDED_PRODUCTS, ROUNDED_METHODS],
 }
 CASES = [pytest.param(program, ulps, id=program) for ulps, texts in TEXTS.items() for text in texts for program in programs(text)]

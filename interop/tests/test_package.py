@@ -80,7 +80,7 @@ def test_a_launcher_is_refused_without_mpi():
 def test_docstrings_run():
     modules = ("partita", *(f"partita.{name}" for name in (
         "_api.defaults", "_core.base", "_core.rearrange", "_core.rules", "_core.views.addresses", "_numpy.creation",
-        "_numpy.elementwise", "_numpy.joining", "_numpy.products", "_numpy.selection", "_numpy.statistics", "_numpy.types",
+        "_numpy.elementwise", "_numpy.joining", "_numpy.products", "_numpy.selecting.selection", "_numpy.statistics", "_numpy.types",
         "_numpy.ufuncs.ufunc", "random._generator", "random._legacy",
         "_api.create", "_api.files", "_api.sharing.map_parts", "_api.stride_tricks", "_core.array", "_core.memory",
         "_numpy.applying", *(["einops"] if importlib.util.find_spec("einops") else []),

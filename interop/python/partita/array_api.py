@@ -1,8 +1,7 @@
 """The Python array API standard, 2024.12, as far as the engine reaches: ``xp = u.__array_namespace__()``.
 
-A ``device`` of the standard is a `Team` here, because an array is on all members of one. Absent are sorting, sets,
-``searchsorted``, and the extension ``linalg``. Shapes that depend on data
-(``nonzero``, boolean indices) are there; they gather the mask on the host.
+A ``device`` of the standard is a `Team` here, because an array is on all members of one. Absent are sorting, sets, and the extension ``linalg``. Shapes that depend on data
+(``nonzero``, boolean indices) are there.
 """
 
 from __future__ import annotations
@@ -37,7 +36,8 @@ from ._core.reductions import (
 from ._native import Team
 from .operators import fft
 from ._numpy.creation import astype, eye, linspace, meshgrid, tril, triu
-from ._numpy.selection import nonzero
+from ._numpy.selecting.searching import searchsorted
+from ._numpy.selecting.selection import nonzero
 from ._numpy.statistics import count_nonzero, cumulative_prod, cumulative_sum, diff, std, var
 from ._numpy.ufuncs.floats import copysign, nextafter, signbit
 from ._numpy.types import can_cast, e, finfo, iinfo, inf, isdtype, nan, newaxis, pi, result_type
@@ -55,7 +55,7 @@ __all__ = [
     "log", "log10", "log1p", "log2", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "matmul",
     "matrix_transpose", "max", "maximum", "mean", "meshgrid", "min", "minimum", "moveaxis", "multiply", "nan", "negative",
     "newaxis", "nextafter", "nonzero", "not_equal", "ones", "ones_like", "permute_dims", "pi", "positive", "pow", "prod",
-    "real", "reciprocal", "remainder", "repeat", "reshape", "result_type", "roll", "round", "sign", "signbit", "sin",
+    "real", "reciprocal", "remainder", "repeat", "reshape", "result_type", "roll", "round", "searchsorted", "sign", "signbit", "sin",
     "sinh", "sqrt", "square", "squeeze", "stack", "std", "subtract", "sum", "take", "take_along_axis", "tan", "tanh",
     "tensordot", "tile", "tril", "triu", "trunc", "uint16", "uint32", "uint64", "uint8", "unstack", "var", "vecdot",
     "where", "zeros", "zeros_like",

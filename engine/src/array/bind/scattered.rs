@@ -185,7 +185,7 @@ impl ScheduleBuilder {
         let kernel = &direction.kernel(k, index, 1, dtype)?;
         let region = Region::new(&[0], &[list.count as i64])?;
         let numbers = self.upload(part, list)?;
-        let memory = vec![(in_line(), numbers), (nowhere(1), memory.clone()), (in_line(), line.clone())];
+        let memory = vec![(in_line(), numbers), (anywhere(1), memory.clone()), (in_line(), line.clone())];
         self.launch(&BoundLaunch { kernel, part, region, memory, arguments: Vec::new() })
     }
 }
@@ -199,7 +199,7 @@ fn in_line() -> View {
 }
 
 /// Of memory that is reached by number.
-fn nowhere(rank: usize) -> View {
+pub(crate) fn anywhere(rank: usize) -> View {
     View { offset: 0, strides: vec![0; rank] }
 }
 
@@ -303,7 +303,7 @@ impl WindowIndices<'_> {
                 view.strides[*d] = 1;
                 operands.push((view, place.clone()));
             }
-            operands.push((nowhere(rank), memory));
+            operands.push((anywhere(rank), memory));
             operands.push((piece.view(region.start()), piece));
             work.launch(&BoundLaunch { kernel, part, region, memory: operands, arguments })?;
         }

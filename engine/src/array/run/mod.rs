@@ -3,3 +3,4 @@
 pub(crate) mod assign;
 pub(crate) mod cache;
 pub(crate) mod evaluate;
+pub(crate) mod indexed;

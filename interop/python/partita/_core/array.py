@@ -190,9 +190,11 @@ class Array(BaseArray):
     diagonal, repeat = rearrange.diagonal, rearrange.repeat
     std, var, ptp, cumsum, cumprod = map(_function, ("std", "var", "ptp", "cumsum", "cumprod"))
     clip, round, conj, conjugate = map(_function, ("clip", "round", "conj", "conjugate"))
-    dot, trace, nonzero, take, put, choose = map(_function, ("dot", "trace", "nonzero", "take", "put", "choose"))
+    dot, trace, nonzero, take, put, choose, searchsorted = map(
+        _function, ("dot", "trace", "nonzero", "take", "put", "choose", "searchsorted")
+    )
 
-    argpartition, argsort, partition, searchsorted, sort = map(_Absent, ("argpartition", "argsort", "partition", "searchsorted", "sort"))
+    argpartition, argsort, partition, sort = map(_Absent, ("argpartition", "argsort", "partition", "sort"))
     byteswap, ctypes, data, dump, dumps, resize = map(_Absent, ("byteswap", "ctypes", "data", "dump", "dumps", "resize"))
 
     def transpose(self, *axes: Any) -> Self:

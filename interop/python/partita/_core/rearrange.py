@@ -352,14 +352,16 @@ def roll(a: A, shift: int | Sequence[int], axis: Axes = None) -> A:
 
 
 def take(a: A, indices: Any, axis: int | None = None) -> A:
-    """The elements at ``indices`` along an axis (of the flat array if None). The indices are the host's."""
+    """The elements at ``indices`` along an axis (of the flat array if None). Of lines they stay on the devices."""
     import numpy as np
 
     a = array_of("take", a)
-    host = _indices("take", indices)
     if axis is None:
         a, axis = ravel(a), 0
     d = one_axis("take", axis, a.ndim)
+    if a.ndim == 1 and isinstance(indices, BaseArray) and indices.ndim and indices.dtype.kind in "iu":
+        return select(a, indices)
+    host = _indices("take", indices)
     key = (slice(None),) * d
     return select(a, (*key, np.atleast_1d(host))) if host.ndim else select(a, (*key, int(host))).copy()
 

@@ -514,6 +514,18 @@ impl Array {
         detached(py, || value.with(value.array.gathered(&shape, &positions)?)).map(Array::of)
     }
 
+    /// The elements of a line of real numbers where a mask is true. Computes.
+    fn compressed(&self, py: Python<'_>, mask: &Array) -> PyResult<Array> {
+        let (value, mask) = (self.value(py)?, mask.value(py)?);
+        detached(py, || value.with(value.array.compressed(&mask.array)?)).map(Array::of)
+    }
+
+    /// The elements of a line of real numbers that have these numbers. Computes.
+    fn at(&self, py: Python<'_>, numbers: &Array) -> PyResult<Array> {
+        let (value, numbers) = (self.value(py)?, numbers.value(py)?);
+        detached(py, || value.with(value.array.at(&numbers.array)?)).map(Array::of)
+    }
+
     /// Replaces the elements with these numbers in C order by a line of values. Computes.
     fn scatter(&self, py: Python<'_>, positions: PyBuffer<i64>, value: &Array) -> PyResult<()> {
         let value = value.value(py)?;

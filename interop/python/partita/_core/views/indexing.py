@@ -21,12 +21,37 @@ def select(x: A, key: Any) -> A:
         return type(x)(element, True)
     selection = selection_of(key, x.shape)
     if selection is None:
+        chosen = _by_array(x, key[0] if isinstance(key, tuple) and len(key) == 1 else key)
+        if chosen is not None:
+            return chosen
         numbers = positions_of(key, x.shape)
         native = x._native.gathered(numbers.shape or (1,), _contiguous(numbers))
         return type(x)(native, scalar=numbers.ndim == 0)
     if selection.layout:
         return view(x, selection)
     return view(x, selection, scalar=True) if _has_dots(key) else type(x)(read(x, selection), scalar=True)
+
+
+def kept(line: A, mask: BaseArray) -> A:
+    """The elements of a line of real numbers where a line of bools is true. Computes."""
+    return type(line)(line._native.compressed(mask._native))
+
+
+def _by_array(x: A, key: Any) -> A | None:
+    """What one of our arrays selects on the devices: a mask of all elements, or numbers of a line's; None for other keys."""
+    if not isinstance(key, BaseArray) or x._scalar or x.dtype.kind == "c" or 0 in x.shape:
+        return None
+    if key.dtype == bool and key.shape == x.shape:
+        flat = (x.size,)
+        return type(x)(x._native.reshaped(flat).compressed(key._native.reshaped(flat)))
+    if key.dtype.kind in "iu" and x.ndim == 1 and not key._scalar and key.size:
+        try:
+            return type(x)(x._native.at(key._native))
+        except ValueError as error:
+            if not str(error).startswith("at:"):
+                raise
+            raise IndexError(f"index: expected numbers within {x.shape[0]} elements, given an array with others") from None
+    return None
 
 
 def _has_dots(key: Any) -> bool:

@@ -1,21 +1,22 @@
-"""Elements by conditions and indices: which they are, what replaces them, writing to them. Where a result's shape depends on
-elements, the mask is gathered on the host; lists of indices are the host's."""
+"""Elements by conditions and indices: which they are, what replaces them, writing to them. Masks stay on the devices; lists of
+indices for several dimensions, and for assignment, are the host's."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._api import functions
-from .._api.create import asarray, zeros
-from .._core import rearrange
-from .._core.array import Array
-from .._core.base import BaseArray, array_of, arrays_of
-from .._core.dtypes import as_dtype, can_cast, int64, result_type
-from .._core.rearrange import broadcast_arrays, broadcast_to, ravel, reshape, stack
-from .._core.views.index import one_axis
-from .._core.views.indexing import write
-from ..errors import NotAnArrayError
+from ..._api import functions
+from ..._api.create import arange, asarray, zeros
+from ..._core import rearrange
+from ..._core.array import Array
+from ..._core.base import BaseArray, array_of, arrays_of
+from ..._core.dtypes import as_dtype, can_cast, int64, result_type
+from ..._core.rearrange import broadcast_arrays, broadcast_to, ravel, reshape, stack
+from ..._core.views.index import one_axis
+from ..._core.views.indexing import finished, kept, write
+from ...errors import NotAnArrayError
 
 __all__ = [
     "argwhere", "choose", "compress", "copyto", "diag_indices", "diag_indices_from", "extract", "fill_diagonal", "flatnonzero", "mask_indices",
@@ -38,13 +39,17 @@ def _lines(found: Sequence[Any], like: Array | None = None) -> tuple[Any, ...]:
 
 
 def nonzero(a: Any) -> tuple[Array, ...]:
-    """The coordinates of the elements that are not 0. The mask is gathered on the host. Collective."""
-    import numpy as np
-
+    """The coordinates of the elements that are not 0. Each part numbers its own; only their counts are read. Collective."""
     a = array_of("nonzero", a)
     if a.ndim == 0:
         raise ValueError("nonzero: expected at least one dimension, given none")
-    return _lines(np.nonzero((a != 0).numpy()), a)
+    numbers = kept(arange(a.size, dtype=int64, team=a.team), ravel(a) != 0)
+    lines = []
+    for d in range(a.ndim):
+        inner = math.prod(a.shape[d + 1 :]) or 1
+        line = numbers // inner if inner > 1 else numbers
+        lines.append(line % a.shape[d] if d else line)
+    return tuple(lines)
 
 
 def flatnonzero(a: Any) -> Array:
@@ -54,10 +59,10 @@ def flatnonzero(a: Any) -> Array:
 
 def argwhere(a: Any) -> Array:
     """The coordinates of the elements that are not 0, one row for each; see `nonzero`."""
-    import numpy as np
-
     a = array_of("argwhere", a)
-    return asarray(np.argwhere((a != 0).numpy()), int64, team=a.team)
+    if a.ndim == 0:
+        return zeros((int(bool(a != 0)), 0), int64, team=a.team)
+    return stack(nonzero(a), 1)
 
 
 def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
@@ -96,17 +101,20 @@ def _within(indices: Any, extent: int, mode: str) -> Any:
 
 def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Array:
     """The elements along an axis (of the flat array if None) where a line of conditions is true."""
-    import numpy as np
-
-    mask = _host(condition)
+    mask = array_of("compress", condition, a if isinstance(a, Array) else None)
     if mask.ndim != 1:
         raise ValueError(f"compress: expected one dimension of conditions, given {mask.ndim}")
-    return take(a, np.flatnonzero(mask), axis, out)
+    x = array_of("compress", a, mask)
+    x = ravel(x) if axis is None else x
+    if x.ndim == 1 and mask.shape == x.shape and x.dtype.kind != "c":
+        return finished("compress", kept(x, mask != 0), out)
+    return take(x, flatnonzero(mask), axis, out)
 
 
 def extract(condition: Any, arr: Any) -> Array:
     """The elements of the flat array where the condition is true."""
-    return compress(_host(condition).reshape(-1), arr)
+    x = array_of("extract", arr)
+    return compress(ravel(array_of("extract", condition, x)), ravel(x))
 
 
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Array:

@@ -1,0 +1,183 @@
+//! Elements that elements of other arrays select, without lists on the host: by a mask, and by their numbers.
+//! Both compute at once, by one scatter or gather kernel per part.
+//!
+//! What a mask keeps is counted by a scan; the host reads one count per part. What numbers select can be any
+//! element, so each part reads the whole line, which is fetched where a part does not own it.
+
+use std::sync::Arc;
+
+use partita_kernels::{BinaryOp, Builder, DType, FoldOp, Scalar};
+
+use crate::array::bind::scattered::anywhere;
+use crate::array::bind::schedule::{BoundLaunch, ScheduleBuilder};
+use crate::array::handle::Array;
+use crate::array::loops::recorder::Recorder;
+use crate::array::memory::pitch::Pitch;
+use crate::array::memory::storage::Storage;
+use crate::array::record::node::Node;
+use crate::error::{Error, Result};
+use crate::index::{Distribution, Region};
+
+impl Array {
+    /// The elements of a line where `mask`, a line of as many bools, is true: a line, cut evenly into all
+    /// parts. Computes.
+    ///
+    /// ```
+    /// use partita::prelude::*;
+    /// let team = Team::local(2)?;
+    /// let a = Array::from_slice(&team, &Distribution::default_partition(2, &[5])?, &[1i64, -2, 3, -4, -5])?;
+    /// assert_eq!(a.compressed(&a.less(0.0))?.to_vec::<i64>()?, [-2, -4, -5]);
+    /// # Ok::<(), partita::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Other than lines of as many elements; a mask that is not of bools; those of [`Array::eval`].
+    pub fn compressed(&self, mask: &Array) -> Result<Array> {
+        self.recorded()?;
+        mask.recorded()?;
+        if self.rank() != 1 || mask.shape() != self.shape() || mask.dtype() != DType::Bool {
+            let given = format!("shapes {} and {} of {}", self.shape(), mask.shape(), mask.dtype());
+            return Err(Error::invalid(
+                "compress",
+                "a line, and a bool for each element",
+                given,
+                "reshape both",
+            ));
+        }
+        let (team, dtype, size) = (self.team(), self.dtype(), self.shape()[0]);
+        let even = Distribution::default_partition(team.size(), &[size])?;
+        let mask = Array::of(mask.node.beside("compress", &self.node)?).redistribute(&even)?;
+        let counting = counting(size);
+        let ranks = mask.cast(counting).scan(0, FoldOp::Sum);
+        let bounds = bounds(&ranks, &even)?;
+        let (values, kept) = (stored(&self.redistribute(&even)?)?, stored(&mask)?);
+        let ranks = stored(&ranks.redistribute(&even)?)?;
+        let made =
+            Distribution::builder(&[bounds[team.size()]]).bounds(0, &bounds).parts(team.size()).build()?;
+        let result = Storage::pitched(team, Arc::new(made), dtype, Pitch::Packed)?;
+
+        let mut k = Builder::new("compress", 1);
+        let (kept_in, ranks_in) = (k.input(DType::Bool), k.input(counting));
+        let (is_kept, rank) = (k.load(kept_in, &[0]), k.load(ranks_in, &[0]));
+        let (first, nowhere) = (k.argument(counting), k.int(counting, -1));
+        let place = k.binary(BinaryOp::Sub, rank, first);
+        // Elements outside of the target are left out.
+        let index = k.select(is_kept, place, nowhere);
+        let (output, input) = (k.output(dtype), k.input(dtype));
+        let value = k.load(input, &[0]);
+        let kernel = &k.scatter(index, value, output, false)?;
+
+        let guard = team.evaluation();
+        let mut work = ScheduleBuilder::new(team, &Recorder::current());
+        for part in 0..team.size() {
+            let region = even.owned(part);
+            if bounds[part] == bounds[part + 1] {
+                continue;
+            }
+            let (Some(to), Some(from)) = (result.place(team, part), values.place(team, part)) else {
+                continue;
+            };
+            let (Some(kept), Some(ranks)) = (kept.place(team, part), ranks.place(team, part)) else {
+                continue;
+            };
+            let at = |place: crate::program::Place| (place.view(region.start()), place);
+            let memory = vec![at(kept), at(ranks), (anywhere(1), to), at(from)];
+            let arguments = vec![Scalar::from_i64(counting, bounds[part] + 1)];
+            work.launch(&BoundLaunch { kernel, part, region, memory, arguments })?;
+        }
+        work.finish()?;
+        drop(guard);
+        let line = Array::of(Node::ready(dtype, team, result));
+        line.redistribute(&Distribution::default_partition(team.size(), &[bounds[team.size()]])?)
+    }
+
+    /// The elements of a line with these numbers, which have any shape and distribution; that of the result
+    /// is theirs. Negative ones count from the end. Each part reads the whole line. Computes.
+    ///
+    /// ```
+    /// use partita::prelude::*;
+    /// let team = Team::local(2)?;
+    /// let dist = Distribution::default_partition(2, &[4])?;
+    /// let a = Array::from_slice(&team, &dist, &[10.0, 20.0, 30.0, 40.0])?;
+    /// let numbers = Array::from_slice(&team, &dist, &[3i64, 0, -2, 0])?;
+    /// assert_eq!(a.at(&numbers)?.to_vec::<f64>()?, [40.0, 10.0, 30.0, 10.0]);
+    /// # Ok::<(), partita::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// An array that is no line; numbers that are no integers, or beyond the ends; those of [`Array::eval`].
+    pub fn at(&self, numbers: &Array) -> Result<Array> {
+        self.recorded()?;
+        numbers.recorded()?;
+        if self.rank() != 1 || numbers.dtype().is_float() || numbers.dtype() == DType::Bool {
+            let given = format!("shape {} and numbers of {}", self.shape(), numbers.dtype());
+            return Err(Error::invalid("at", "a line, and integers", given, "reshape, or cast"));
+        }
+        let (team, dtype, size) = (self.team(), self.dtype(), self.shape()[0]);
+        let numbers = Array::of(numbers.node.beside("at", &self.node)?);
+        let inside = numbers.greater_equal(-size as f64) & numbers.less(size as f64);
+        if inside.all(&[]).to_bools()? != [true] {
+            let expected = format!("numbers within {size} elements");
+            return Err(Error::invalid("at", expected, "others", "check the indices"));
+        }
+        let counting = counting(size);
+        let places = numbers.cast(counting);
+        let places = places.less(0.0).select(&(&places + size as f64), &places);
+        let (_, from) = self.in_blocks()?;
+        let list = stored(&places)?;
+        let result = list.like(team, dtype)?;
+
+        let rank = places.rank();
+        let mut k = Builder::new("at", rank);
+        let list_in = k.input(counting);
+        let index = k.load(list_in, &vec![0; rank]);
+        let (source, output) = (k.input(dtype), k.output(dtype));
+        let kernel = &k.gather(index, source, output)?;
+
+        let guard = team.evaluation();
+        let mut work = ScheduleBuilder::new(team, &Recorder::current());
+        let needs: Vec<Region> = (0..team.size())
+            .map(|part| match list.dist.owned(part).is_empty() {
+                true => Region::new(&[0], &[0]),
+                false => Region::new(&[0], &[size]),
+            })
+            .collect::<std::result::Result<_, _>>()?;
+        let lines = work.fetch_missing(dtype, &from, &needs)?;
+        for (part, line) in lines.into_iter().enumerate() {
+            let region = list.dist.owned(part);
+            let (Some(list), Some(to), Some(line)) = (list.place(team, part), result.place(team, part), line)
+            else {
+                continue;
+            };
+            let mut whole = anywhere(rank);
+            whole.offset = line.view(&[0]).offset;
+            let at = |place: crate::program::Place| (place.view(region.start()), place);
+            let memory = vec![at(list), (whole, line), at(to)];
+            work.launch(&BoundLaunch { kernel, part, region, memory, arguments: Vec::new() })?;
+        }
+        work.finish()?;
+        drop(guard);
+        Ok(Array::of(Node::ready(dtype, team, result)))
+    }
+}
+
+/// Integers that number so many elements; not every device has wide ones.
+fn counting(size: i64) -> DType {
+    if size < i64::from(i32::MAX / 2) { DType::I32 } else { DType::I64 }
+}
+
+/// Computed, with its storage.
+fn stored(array: &Array) -> Result<Arc<Storage>> {
+    array.eval()?;
+    let Some(storage) = array.node.storage() else { unreachable!("eval computes or fails") };
+    Ok(storage)
+}
+
+/// Where the elements begin that each part keeps, and their number: from how many are kept up to each.
+fn bounds(ranks: &Array, even: &Distribution) -> Result<Vec<i64>> {
+    let ends: Vec<i64> = (0..even.parts()).map(|part| even.owned(part).stop()[0]).collect();
+    let asked: Vec<i64> = ends.iter().filter(|&&end| end > 0).map(|end| end - 1).collect();
+    let mut bounds = vec![0; even.parts() + 1 - asked.len()];
+    bounds.extend(ranks.gathered(&[asked.len() as i64], &asked)?.cast(DType::I64).to_vec::<i64>()?);
+    Ok(bounds)
+}

@@ -1,0 +1,1 @@
+"""Functions that select, search and count elements."""
