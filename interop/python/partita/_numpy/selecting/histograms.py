@@ -66,6 +66,8 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Array:
 
 def _counted(numbers: Array, count: int, weights: Array | None) -> Array:
     """How often each number below ``count`` is in a line, or the sums of its weights."""
+    # Once, rather than in every bin.
+    numbers, weights = numbers.eval(), None if weights is None else weights.eval()
     pieces = []
     for first in range(0, count, _TOGETHER):
         last = count if count < first + _TOGETHER else first + _TOGETHER

@@ -62,6 +62,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Arra
 
 def _places(line: Array, wanted: Array, is_left: bool) -> Array:
     """How many elements of a line, which is sorted, are before each of others."""
+    line, wanted = line.eval(), wanted.eval()
     below = (wanted != wanted).astype(int64) * 0
     step = 1 << (line.size.bit_length() - 1) if line.size else 0
     while step:
