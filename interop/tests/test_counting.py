@@ -1,0 +1,38 @@
+"""Masks, numbers, searches and counts of random arrays: NumPy's results to the bit, on any number of parts."""
+
+import numpy as np
+import partita as pt
+import pytest
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 8])
+def test_random_arrays(parts):
+    rng = np.random.default_rng(parts)
+    team = pt.Team.local(parts, "host")
+    for _ in range(40):
+        shape = tuple(rng.integers(1, 7, rng.integers(1, 4)).tolist())
+        host = rng.integers(-4, 5, shape).astype(rng.choice(["i1", "i4", "i8", "f4", "f8"]))
+        dims = [pt.Cyclic(), *[None] * (len(shape) - 1)] if rng.random() < 0.5 else None
+        u = pt.asarray(host, dist=pt.Distribution(shape, team=team, dims=dims))
+        assert (u[u > 1].numpy() == host[host > 1]).all()
+        assert all((x.numpy() == y).all() for x, y in zip(pt.nonzero(u), np.nonzero(host), strict=True))
+        numbers = rng.integers(-host.size, host.size, rng.integers(1, 9, 2))
+        assert (u.ravel()[pt.asarray(numbers, team=team)].numpy() == host.ravel()[numbers]).all()
+        line = np.sort(rng.integers(-4, 5, rng.integers(0, 9))).astype("f8")
+        for side in ("left", "right"):
+            assert (pt.searchsorted(line, u, side).numpy() == np.searchsorted(line, host, side)).all()
+        counts, edges = pt.histogram(u, 5)
+        expected = np.histogram(host, 5)
+        assert (counts.numpy() == expected[0]).all() and (edges.numpy() == expected[1]).all()
+        whole = (host.ravel() + 4).astype(int)
+        assert (pt.bincount(pt.asarray(whole, team=team)).numpy() == np.bincount(whole)).all()
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_numbers_beyond_the_ends_are_refused(parts):
+    u = pt.arange(5, team=pt.Team.local(parts, "host"))
+    for beyond in ([5], [0, -6], [2**40]):
+        with pytest.raises(IndexError, match="within 5 elements"):
+            u[pt.asarray(beyond, team=u.team)]
+    with pytest.raises(ValueError, match="negative"):
+        pt.bincount([1, -1])
