@@ -65,6 +65,7 @@ from .array_api import __array_api_version__ as __array_api_version__  # noqa: E
 from .array_api import __array_namespace_info__ as __array_namespace_info__  # noqa: E402
 from . import operators as operators  # noqa: E402
 from .operators import fft as fft  # noqa: E402
+from .operators.einsum import *  # noqa: E402
 from . import random as random  # noqa: E402
 from ._api.documents import describe as _describe  # noqa: E402
 from ._core.base import BaseArray as _BaseArray  # noqa: E402
