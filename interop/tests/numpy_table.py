@@ -38,6 +38,7 @@ def spaces():
     yield "Methods and attributes of arrays", "ndarray.", public(dir(np.ndarray)), pt.Array
     yield "`numpy.random`", "random.", public(set(np.random.__all__) - {"Generator"}), pt.random
     yield "`numpy.fft`", "fft.", public(np.fft.__all__), pt.fft
+    yield "`numpy.linalg`", "linalg.", public(np.linalg.__all__), pt.linalg
     yield "Methods of `Generator`", "Generator.", public(dir(np.random.Generator)), pt.random.Generator
 
 

@@ -11,7 +11,7 @@ import pytest
 
 #: Classes that programs make objects of, and modules with functions.
 CLASSES = [pt.Array, pt.ufunc, pt.Loop, pt.random.Generator, pt.random.RandomState]
-MODULES = [pt, pt.random, pt.operators, pt.fft, pt.lib.stride_tricks]
+MODULES = [pt, pt.random, pt.operators, pt.fft, pt.linalg, pt.lib.stride_tricks]
 #: NumPy's names that only say where else to look.
 ABSENT = "_Absent"
 

@@ -74,8 +74,8 @@ def test_what_is_not_there_gathers_with_one_warning(host_team):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         np.sort(u)
-    with pytest.warns(pt.GatherWarning, match="numpy.linalg.det: .* 32 B"):
-        assert np.linalg.det(u[:2, :2]) == np.linalg.det(HOST[::-1][:2, :2])
+    with pytest.warns(pt.GatherWarning, match="numpy.poly: .* 32 B"):
+        assert (np.poly(u[:2, :2]) == np.poly(HOST[::-1][:2, :2])).all()
     out = pt.zeros(4, team=host_team)
     with pytest.warns(pt.GatherWarning, match="numpy.median"):
         assert np.median(u, axis=0, out=out) is out

@@ -65,18 +65,19 @@ from .array_api import __array_api_version__ as __array_api_version__  # noqa: E
 from .array_api import __array_namespace_info__ as __array_namespace_info__  # noqa: E402
 from . import operators as operators  # noqa: E402
 from .operators import fft as fft  # noqa: E402
+from .operators import linalg as linalg  # noqa: E402
 from .operators.einsum import *  # noqa: E402
 from . import random as random  # noqa: E402
 from ._api.documents import describe as _describe  # noqa: E402
 from ._core.base import BaseArray as _BaseArray  # noqa: E402
 
 # By NumPy's paths.
-_sys.modules |= {f"{__name__}.fft": fft, f"{__name__}.lib": lib, f"{__name__}.lib.stride_tricks": lib.stride_tricks}
+_sys.modules |= {f"{__name__}.fft": fft, f"{__name__}.linalg": linalg, f"{__name__}.lib": lib, f"{__name__}.lib.stride_tricks": lib.stride_tricks}
 
 Array._functions, Array._dispatch = _sys.modules[__name__], _dispatch
 
 _describe(_sys.modules[__name__], {
-    "fft.": fft, "operators.": operators, "Array.": Array, "Array. ": _BaseArray, "ufunc.": ufunc, "Loop.": Loop, "random.": random, "Generator.": random.Generator,
+    "fft.": fft, "linalg.": linalg, "operators.": operators, "Array.": Array, "Array. ": _BaseArray, "ufunc.": ufunc, "Loop.": Loop, "random.": random, "Generator.": random.Generator,
 })  # fmt: skip
 
 # Last, because it looks into NumPy for what is not there.

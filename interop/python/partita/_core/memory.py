@@ -63,14 +63,14 @@ def get_gather_limit() -> int | None:
     return _limit[0]
 
 
-def check_gather(name: str, total: int, reason: str, remedy: str) -> None:
-    """Warns of the first gathering by a function, and refuses one above the limit."""
+def check_gather(name: str, total: int, reason: str, remedy: str, level: int = 5) -> None:
+    """Warns of the first gathering by a function, so many calls above, and refuses one above the limit."""
     if _limit[0] is not None and total > _limit[0]:
         text = f"{name}: expected at most {size(_limit[0])} of arrays to gather on the host, given {size(total)}"
         raise UnsupportedError(f"{text}; {reason}: {remedy}, or raise the limit with set_gather_limit")
     if name not in _warned:
         _warned.add(name)
-        warnings.warn(f"{name}: {reason}, so {size(total)} are gathered on the host; {remedy} without a warning", GatherWarning, stacklevel=5)
+        warnings.warn(f"{name}: {reason}, so {size(total)} are gathered on the host; {remedy} without a warning", GatherWarning, stacklevel=level)
 
 
 def size(count: int) -> str:
