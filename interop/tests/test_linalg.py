@@ -131,3 +131,12 @@ def test_the_warning_names_bytes_and_the_callers_line():
 def test_the_standards_extension_is_there():
     assert pt.array_api.linalg is pt.linalg
     assert set(array_api_strict.linalg.__all__) - set(pt.linalg.__all__) == set()
+
+
+def test_arrays_of_devices_are_taken(team):
+    a = positive((4, 4), "float32")
+    u = pt.asarray(a, team=team)
+    for call in ("inv(u)", "cholesky(u)", "norm(u)", "norm(u, 1)", "matrix_power(u, 3)", "multi_dot([u, u, u])", "det(u)"):
+        found = eval(f"pt.linalg.{call}", {"pt": pt}, {"u": u})
+        assert found.team == team and found.dtype == pt.float32
+        np.testing.assert_allclose(found.numpy(), eval(f"np.linalg.{call}", {"np": np}, {"u": a}), rtol=1e-4, atol=1e-4)
