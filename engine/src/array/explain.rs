@@ -10,14 +10,15 @@ use std::sync::Arc;
 use partita_kernels::{DType, Kernel, Op};
 
 use crate::array::bind::scan::cut_lines;
+use crate::array::bind::sort::{exchanges, sorted_pieces};
 use crate::array::handle::Array;
 use crate::array::lower::access::{AccessMethod, OperandAccess};
 use crate::array::lower::body::Leaf;
 use crate::array::lower::graph::{Graph, NodeId, RecordedGraph, Target};
 use crate::array::lower::lowerer::lower;
 use crate::array::lower::tasks::{KernelTask, Reduce, Task};
-use crate::array::memory::plans::moving_plan;
-use crate::array::record::expr::AxisScan;
+use crate::array::memory::plans::{fetch_plan, moving_plan};
+use crate::array::record::expr::{AxisScan, AxisSort};
 use crate::array::record::node::Node;
 use crate::error::Result;
 use crate::index::{Distribution, Region};
@@ -143,6 +144,7 @@ impl Explain<'_> {
             Task::GatherWindow { dist, dtype, .. } => Ok(vec![gathering("gather_window", dist, *dtype)?]),
             Task::GatherElements { dist, dtype, .. } => Ok(vec![gathering("gather_elements", dist, *dtype)?]),
             Task::Scan { scan, dist, dtype, .. } => Ok(vec![self.scan(*scan, dist, *dtype)?]),
+            Task::Sort { sort, dist, dtype, .. } => Ok(vec![self.sort(*sort, dist, *dtype)?]),
             Task::Move { base, dist, dtype, .. } => {
                 let from = &self.nodes[*base as usize].team;
                 let mut step = gathering("move", dist, *dtype)?;
@@ -183,6 +185,30 @@ impl Explain<'_> {
         if is_moved {
             push("lines as they were cut", &cut.lines, dist)?;
         }
+        Ok(step)
+    }
+
+    /// A sort: its lines may have to be cut elsewhere first, and pairs of parts exchange their pieces.
+    fn sort(&self, sort: AxisSort, dist: &Arc<Distribution>, dtype: DType) -> Result<KernelStep> {
+        let mut step = gathering("sort", dist, dtype)?;
+        let Some(lines) = sorted_pieces(dist, sort.axis)? else { return Ok(step) };
+        step.core = vec![0; dist.parts()];
+        let element_bytes = dtype.size_bytes() as u64;
+        let push = |step: &mut KernelStep, (what, element_bytes), links: Vec<LinkTraffic>| {
+            let operand = format!("{dtype} {}", dist.shape());
+            step.exchanges.push(ExchangeStep { what, operand, links, element_bytes, from_team: None });
+        };
+        let moving = |from: &Distribution, to: &Distribution| moving_plan(from, to, (self.team, self.team));
+        push(&mut step, ("lines cut elsewhere", element_bytes), moving(dist, &lines)?.links());
+        let positions = if sort.positions || dtype.is_float() { 8 } else { 0 };
+        for round in exchanges(&lines, sort.axis)? {
+            let nothing = Region::from_fn(dist.rank(), |_| (0, 0));
+            let needs = round.into_iter().map(|other| other.map_or(nothing, |(cells, _)| cells)).collect();
+            let links = fetch_plan(&lines.packed(), needs)?.links();
+            push(&mut step, ("sorted pieces", element_bytes + positions), links);
+        }
+        let element_bytes = if sort.positions { 8 } else { element_bytes };
+        push(&mut step, ("lines as they were cut", element_bytes), moving(&lines, dist)?.links());
         Ok(step)
     }
 

@@ -6,3 +6,4 @@ pub(crate) mod reduce;
 pub(crate) mod scan;
 pub(crate) mod scattered;
 pub(crate) mod schedule;
+pub(crate) mod sort;

@@ -145,6 +145,7 @@ impl KernelBody {
             }
             Expr::Reduce { .. }
             | Expr::Scan { .. }
+            | Expr::Sort { .. }
             | Expr::Joined(_)
             | Expr::Listed { .. }
             | Expr::Reshaped { .. }

@@ -214,6 +214,7 @@ fn below(graph: &Graph, node: NodeId) -> Below {
         },
         Expr::Reduce { operand, .. } => Below::Operands(vec![*operand], WorkKind::Reduction),
         Expr::Scan { .. }
+        | Expr::Sort { .. }
         | Expr::Listed { .. }
         | Expr::Reshaped { .. }
         | Expr::Moved { .. }

@@ -92,6 +92,7 @@ impl Lowerer<'_> {
                 Some(
                     Expr::Joined(_)
                         | Expr::Scan { .. }
+                        | Expr::Sort { .. }
                         | Expr::Listed { .. }
                         | Expr::Reshaped { .. }
                         | Expr::Butterflies(..)

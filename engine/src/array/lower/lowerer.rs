@@ -16,7 +16,7 @@ use crate::array::lower::tasks::{
 };
 use crate::array::memory::pitch::{Pitch, Row};
 use crate::array::memory::storage::{HaloWidths, widened};
-use crate::array::record::expr::{AxisScan, DistKey, Expr, Which};
+use crate::array::record::expr::{AxisScan, AxisSort, DistKey, Expr, Which};
 use crate::array::record::map::Map;
 use crate::error::Result;
 use crate::index::{Along, Distribution, Index, Region};
@@ -122,6 +122,7 @@ impl Lowerer<'_> {
             Expr::Reshaped { base } => self.reshape(node, base),
             Expr::Listed { base, which } => self.gather_elements(node, base, which),
             Expr::Scan { operand, scan } => self.scan(node, operand, scan),
+            Expr::Sort { operand, sort } => self.sort(node, operand, sort),
             Expr::Moved { base } => self.move_elements(node, base),
             Expr::Butterflies(pass, operands) => self.butterflies(node, pass, &operands),
             Expr::Fill(_) | Expr::Coord(_) | Expr::Number(..) | Expr::Apply(..) | Expr::Reduce { .. } => {
@@ -455,6 +456,16 @@ impl Lowerer<'_> {
         self.evaluate(&[base])?;
         let (dist, dtype) = (self.graph.distribution(node)?, self.graph.dtype(node));
         self.tasks.push(Task::Scan { result: node, base, scan, dist: Arc::clone(&dist), dtype });
+        self.computed(node, &dist);
+        Ok(())
+    }
+
+    /// A sort of a value that is computed before.
+    pub fn sort(&mut self, node: NodeId, base: NodeId, sort: AxisSort) -> Result<()> {
+        self.mark_unsupported("the step sorts");
+        self.evaluate(&[base])?;
+        let (dist, dtype) = (self.graph.distribution(node)?, self.graph.dtype(base));
+        self.tasks.push(Task::Sort { result: node, base, sort, dist: Arc::clone(&dist), dtype });
         self.computed(node, &dist);
         Ok(())
     }

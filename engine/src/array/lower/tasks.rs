@@ -12,7 +12,7 @@ use crate::array::lower::body::Leaf;
 use crate::array::lower::footprint::ArrayWindow;
 use crate::array::lower::graph::NodeId;
 use crate::array::memory::pitch::Pitch;
-use crate::array::record::expr::{AxisScan, Reduction, Which};
+use crate::array::record::expr::{AxisScan, AxisSort, Reduction, Which};
 use crate::index::{Distribution, Index, Region};
 
 /// A step of an evaluation.
@@ -27,6 +27,8 @@ pub(crate) enum Task {
     GatherElements { result: NodeId, base: NodeId, which: Which, dist: Arc<Distribution>, dtype: DType },
     /// The base's elements folded along a dimension, up to each.
     Scan { result: NodeId, base: NodeId, scan: AxisScan, dist: Arc<Distribution>, dtype: DType },
+    /// The base's elements, of type `dtype`, in order along a dimension, or their positions.
+    Sort { result: NodeId, base: NodeId, sort: AxisSort, dist: Arc<Distribution>, dtype: DType },
     /// The elements of the base, which is on another team, by a plan between both.
     Move { result: NodeId, base: NodeId, dist: Arc<Distribution>, dtype: DType },
     /// The base's memory, seen in another shape.
@@ -152,6 +154,7 @@ impl Task {
             Task::GatherWindow { base, .. }
             | Task::GatherElements { base, .. }
             | Task::Scan { base, .. }
+            | Task::Sort { base, .. }
             | Task::Move { base, .. }
             | Task::Alias { base, .. } => {
                 vec![*base]
@@ -167,6 +170,7 @@ impl Task {
             Task::GatherWindow { result, .. }
             | Task::GatherElements { result, .. }
             | Task::Scan { result, .. }
+            | Task::Sort { result, .. }
             | Task::Move { result, .. }
             | Task::Alias { result, .. } => vec![*result],
         }

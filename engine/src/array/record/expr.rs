@@ -30,6 +30,8 @@ pub(crate) enum Expr<N> {
     Reduce { operand: N, reduction: Reduction, axes: Vec<usize> },
     /// Folds of all elements up to each along one dimension.
     Scan { operand: N, scan: AxisScan },
+    /// Lines along one dimension in order.
+    Sort { operand: N, sort: AxisSort },
     /// Boxes that share no element and together are all of it.
     Joined(Vec<Portion<N>>),
     /// The base's elements in C order.
@@ -98,6 +100,7 @@ impl<N> Expr<N> {
             Expr::View { base: node, .. }
             | Expr::Reduce { operand: node, .. }
             | Expr::Scan { operand: node, .. }
+            | Expr::Sort { operand: node, .. }
             | Expr::Listed { base: node, .. }
             | Expr::Reshaped { base: node }
             | Expr::Moved { base: node } => (slice::from_ref(node), &[]),
@@ -119,6 +122,7 @@ impl<N> Expr<N> {
                 Expr::Reduce { operand: name(operand), reduction: *reduction, axes: axes.clone() }
             }
             Expr::Scan { operand, scan } => Expr::Scan { operand: name(operand), scan: *scan },
+            Expr::Sort { operand, sort } => Expr::Sort { operand: name(operand), sort: *sort },
             Expr::Joined(portions) => {
                 let portion = |Portion { start, value }: &Portion<N>| (*start, name(value));
                 let portions = portions.iter().map(portion);
@@ -141,6 +145,7 @@ impl<N> Expr<N> {
             Expr::Fill(_) | Expr::Number(..) | Expr::View { .. } | Expr::Reduce { .. } => 0,
             Expr::Butterflies(pass, _) => 4 * pass.radix as u32,
             Expr::Scan { .. }
+            | Expr::Sort { .. }
             | Expr::Joined(_)
             | Expr::Listed { .. }
             | Expr::Reshaped { .. }
@@ -220,6 +225,15 @@ pub(crate) struct AxisScan {
     pub op: FoldOp,
     /// Of the elements before each one, without it.
     pub exclusive: bool,
+}
+
+/// What a sort computes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct AxisSort {
+    pub axis: usize,
+    pub descending: bool,
+    /// Where the elements come from, not the elements.
+    pub positions: bool,
 }
 
 /// Elements by their number in C order.

@@ -9,4 +9,5 @@ pub(crate) mod ops;
 pub(crate) mod rearrange;
 pub(crate) mod reductions;
 pub(crate) mod scans;
+pub(crate) mod sorts;
 pub(crate) mod view;

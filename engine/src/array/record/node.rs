@@ -323,7 +323,9 @@ fn drop_iteratively(state: NodeState) {
             Expr::Apply(_, Operands::Two(nodes)) => nodes.into_iter().for_each(&mut release),
             Expr::Apply(_, Operands::Three(nodes)) => nodes.into_iter().for_each(&mut release),
             Expr::View { base, .. } => release(base),
-            Expr::Reduce { operand, .. } | Expr::Scan { operand, .. } => release(operand),
+            Expr::Reduce { operand, .. } | Expr::Scan { operand, .. } | Expr::Sort { operand, .. } => {
+                release(operand)
+            }
             Expr::Joined(portions) => portions.into_iter().for_each(|portion| release(portion.value)),
             Expr::Butterflies(_, operands) => operands.into_iter().for_each(&mut release),
             Expr::Listed { base, .. } | Expr::Reshaped { base } | Expr::Moved { base } => release(base),

@@ -14,6 +14,7 @@ use crate::array::bind::reduce::reduce;
 use crate::array::bind::scan::scan_lines;
 use crate::array::bind::scattered::{gather_elements, gather_window};
 use crate::array::bind::schedule::{ScheduleBuilder, Values, missing_part};
+use crate::array::bind::sort::sort_lines;
 use crate::array::loops::recorder::Recorder;
 use crate::array::lower::division::lower_half;
 use crate::array::lower::graph::{NodeId, Placement, RecordedGraph, Target};
@@ -183,6 +184,12 @@ fn run_task(
         Task::Scan { result, base, scan, dist, dtype } => {
             let base = values.storage(*base)?;
             let storage = scan_lines((&work.team, &work.recorder), &base, *scan, dist, *dtype)?;
+            values.set(*result, Arc::new(storage));
+            Ok(())
+        }
+        Task::Sort { result, base, sort, dist, dtype } => {
+            let base = values.storage(*base)?;
+            let storage = sort_lines((&work.team, &work.recorder), &base, *sort, dist, *dtype)?;
             values.set(*result, Arc::new(storage));
             Ok(())
         }
