@@ -349,6 +349,16 @@ impl Array {
         detached(py, transform).map(Array::of)
     }
 
+    /// The elements of each line along an axis in order, or their positions.
+    fn sort(&self, py: Python<'_>, axis: usize, descending: bool, positions: bool) -> PyResult<Array> {
+        let value = self.operand(py)?;
+        match value.element {
+            Element::Real(_) if positions => recorded(&value, value.array.argsort(axis, descending)),
+            Element::Real(_) => recorded(&value, value.array.sort(axis, descending)),
+            Element::Complex(_) => Err(not_for("sort", value.element)),
+        }
+    }
+
     /// Folds of all elements up to each along an axis, by name.
     fn scan(&self, py: Python<'_>, name: &str, axis: usize) -> PyResult<Array> {
         let value = self.operand(py)?;
