@@ -13,16 +13,16 @@ pub const FILES_PER_FOLDER: usize = 12;
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
     ("kernels/src", 25_630),
-    ("engine/src", 40_340),
+    ("engine/src", 42_160),
     ("simcuda/src", 8_660),
-    ("interop/src", 7_360),
-    ("interop/python", 10_770),
-    ("benches", 9_700),
-    ("xtask", 5_080),
+    ("interop/src", 7_380),
+    ("interop/python", 12_550),
+    ("benches", 9_750),
+    ("xtask", 5_210),
     ("examples", 2_670),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 110_130;
+pub const TOTAL_BUDGET: usize = 113_960;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

@@ -1,6 +1,7 @@
-//! Binds sorts. Each part sorts its pieces of the lines on the host. Pieces of equal length are then merged by
-//! Batcher's odd-even merge network: in a round, pairs of parts exchange their pieces, one keeps the smaller
-//! half, the other the larger. Last pieces may be shorter: what they lack counts as larger than everything.
+//! Binds sorts. Each part sorts its pieces of the lines on the host. Pieces of equal length are then merged
+//! by Batcher's odd-even merge network: in a round, pairs of parts exchange their pieces, one keeps the
+//! smaller half, the other the larger. Last pieces may be shorter: what they lack counts as larger than
+//! everything.
 //!
 //! Invariant: which part exchanges with which depends on the distribution alone, so all ranks agree.
 
@@ -80,8 +81,12 @@ fn rounds(count: usize) -> Vec<Vec<(usize, usize)>> {
     found
 }
 
-/// Per round, what each part gets of another and whether it keeps the smaller half.
-pub(crate) fn exchanges(dist: &Distribution, axis: usize) -> Result<Vec<Vec<Option<(Region, bool)>>>> {
+/// One round of exchanges, by part: what it gets of another part and whether it keeps the smaller half; `None`
+/// for a part that keeps what it has.
+pub(crate) type Round = Vec<Option<(Region, bool)>>;
+
+/// The rounds of exchanges that merge the parts' pieces of the lines along an axis.
+pub(crate) fn exchanges(dist: &Distribution, axis: usize) -> Result<Vec<Round>> {
     let lines = dist.map(axis).parts();
     if matches!(dist.map(axis), DimMap::Replicated { .. }) || lines == 1 {
         return Ok(Vec::new());
@@ -397,7 +402,8 @@ fn sorted<K: Bits>(
     has_positions: bool,
 ) -> Vec<Entry<K>> {
     let is_float = order.infinity.is_some();
-    if !has_positions && !(is_float && line.clone().any(|bits| order.bits(order.key(bits)) != bits)) {
+    let has_twins = || is_float && line.clone().any(|bits| order.bits(order.key(bits)) != bits);
+    if !has_positions && !has_twins() {
         let mut keys: Vec<K> = line.map(|bits| order.key(bits)).collect();
         keys.sort_unstable();
         return keys.into_iter().map(|key| Entry { key, position: 0, bits: order.bits(key) }).collect();
