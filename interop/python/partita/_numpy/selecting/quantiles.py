@@ -1,0 +1,187 @@
+"""Medians and quantiles, by sorting along axes, and orders by several keys."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..._api.create import arange
+from ..._api.functions import isnan, where
+from ..._core.array import Array
+from ..._core.base import array_of, arrays_of
+from ..._core.dtypes import float_for
+from ..._core.rearrange import expand_dims, moveaxis, reshape, stack, take_along_axis
+from ..._core.reductions import sum
+from ..._core.sorting import argsort, sort
+from ..._core.views.index import Axis, axes_of, one_axis
+from ..._core.views.indexing import finished
+
+__all__ = [
+    "argpartition", "lexsort", "median", "nanmedian", "nanpercentile", "nanquantile", "partition", "percentile", "quantile",
+]  # fmt: skip
+
+#: Of methods that interpolate everywhere, NumPy's alpha and beta.
+_METHODS = {
+    "linear": (1.0, 1.0), "weibull": (0.0, 0.0), "hazen": (0.5, 0.5), "interpolated_inverted_cdf": (0.0, 1.0),
+    "median_unbiased": (1 / 3.0, 1 / 3.0), "normal_unbiased": (3 / 8.0, 3 / 8.0),
+}  # fmt: skip
+_ENDS = ("lower", "higher", "midpoint")
+
+
+def _sorted(name: str, a: Any, axis: Axis) -> tuple[Array, list[int], tuple[int, ...]]:
+    """Sorted along a last dimension that holds those of the axes, these axes, and the shape with extents of 1 in their place."""
+    x = array_of(name, a)
+    axes = axes_of(name, axis, x.ndim)
+    kept = tuple(1 if d in axes else n for d, n in enumerate(x.shape))
+    rest = tuple(n for d, n in enumerate(x.shape) if d not in axes)
+    x = moveaxis(x, tuple(axes), tuple(range(x.ndim - len(axes), x.ndim)))
+    x = reshape(x, (*rest, math.prod(x.shape[len(rest) :])))
+    if x.dtype.kind == "c":
+        raise TypeError(f"{name}: expected real numbers, given complex ones; use their parts")
+    return sort(x.astype(float_for(x.dtype)), axis=-1), axes, kept
+
+
+def _at(line: Array, place: Any) -> Array:
+    """Along the last dimension the elements with a number, which may be another for each line."""
+    if not isinstance(place, Array):
+        return line[..., int(place)]
+    return sum(where(arange(line.shape[-1], team=line.team) == place[..., None], line, 0.0), -1)
+
+
+def _between(low: Array, high: Array, share: Any) -> Array:
+    """NumPy's interpolation, which rounds alike from both ends."""
+    reach = high - low
+    if isinstance(share, Array):
+        share = share.astype(low.dtype)
+        return where(share >= 0.5, high - reach * (1 - share), low + reach * share)
+    return high - reach * (1 - share) if share >= 0.5 else low + reach * share
+
+
+def _one(line: Array, q: float, method: str, count: Any) -> Array:
+    """The quantile ``q`` of the first elements of each line."""
+    if method in _METHODS:
+        alpha, beta = _METHODS[method]
+        place = (count - 1) * q if method == "linear" else count * q + (alpha + q * (1 - alpha - beta)) - 1
+    elif method in _ENDS:
+        place = (count - 1) * q
+    else:
+        raise NotImplementedError(f"quantile: expected a method of {', '.join((*_METHODS, *_ENDS))}, given {method!r}")
+    if isinstance(count, Array):
+        last = where(count > 0, count - 1, 0)
+        place = where(place < 0, 0.0, where(place > last, last * 1.0, place))
+        below = place // 1
+        share, above = place - below, where(below + 1 > last, last, below + 1)
+    else:
+        place = min(max(place, 0.0), count - 1.0)
+        below = math.floor(place)
+        share, above = place - below, min(below + 1, count - 1)
+    if method == "lower":
+        return _at(line, below)
+    if method == "higher":
+        return _at(line, where(share > 0, above, below) if isinstance(share, Array) else above if share else below)
+    if method == "midpoint":
+        share = where(share > 0, 0.5, 0.0) if isinstance(share, Array) else 0.5 if share else 0.0
+    return _between(_at(line, below), _at(line, above), share)
+
+
+def _quantiles(name: str, a: Any, q: Any, axis: Axis, out: Any, method: str, keepdims: bool, without_nan: bool) -> Array:
+    import numpy as np
+
+    asked = np.asarray(q.numpy() if isinstance(q, Array) else q, float)
+    if not ((asked >= 0) & (asked <= 1)).all():
+        raise ValueError("Quantiles must be in the range [0, 1]" if "quantile" in name else "Percentiles must be in the range [0, 100]")
+    line, axes, kept = _sorted(name, a, axis)
+    if line.shape[-1] == 0:
+        raise IndexError(f"{name}: expected at least one element along the axes, given none")
+    unknown = isnan(line)
+    count = line.shape[-1] - sum(unknown, -1) if without_nan else line.shape[-1]
+    data = where(unknown, 0.0, line).astype(line.dtype) if without_nan else line
+    bad = count == 0 if without_nan else unknown[..., -1]
+    results = [where(bad, math.nan, _one(data, p, method, count)).astype(line.dtype) for p in asked.reshape(-1).tolist()]
+    shaped = [reshape(r, kept) if keepdims else r for r in results]
+    made = reshape(stack(shaped), (*asked.shape, *shaped[0].shape)) if asked.ndim else shaped[0]
+    return finished(name, made, out)
+
+
+def quantile(
+    a: Any, q: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False, method: str = "linear", keepdims: bool = False
+) -> Array:
+    """Elements below which shares ``q`` of all are; NaN where one is. Computes. Collective."""
+    return _quantiles("quantile", a, q, axis, out, method, keepdims, False)
+
+
+def nanquantile(
+    a: Any, q: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False, method: str = "linear", keepdims: bool = False
+) -> Array:
+    """`quantile` of what is not NaN. Computes. Collective."""
+    return _quantiles("nanquantile", a, q, axis, out, method, keepdims, True)
+
+
+def _hundredth(q: Any) -> Any:
+    import numpy as np
+
+    return np.true_divide(q.numpy() if isinstance(q, Array) else q, 100)
+
+
+def percentile(
+    a: Any, q: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False, method: str = "linear", keepdims: bool = False
+) -> Array:
+    """`quantile` with shares in hundredths. Computes. Collective."""
+    return _quantiles("percentile", a, _hundredth(q), axis, out, method, keepdims, False)
+
+
+def nanpercentile(
+    a: Any, q: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False, method: str = "linear", keepdims: bool = False
+) -> Array:
+    """`percentile` of what is not NaN. Computes. Collective."""
+    return _quantiles("nanpercentile", a, _hundredth(q), axis, out, method, keepdims, True)
+
+
+def median(a: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Array:
+    """The middle elements, or the means of both; NaN where one is. Computes. Collective."""
+    return _median("median", a, axis, out, keepdims, False)
+
+
+def nanmedian(a: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Array:
+    """`median` of what is not NaN. Computes. Collective."""
+    return _median("nanmedian", a, axis, out, keepdims, True)
+
+
+def _median(name: str, a: Any, axis: Axis, out: Any, keepdims: bool, without_nan: bool) -> Array:
+    line, axes, kept = _sorted(name, a, axis)
+    extent = line.shape[-1]
+    if extent == 0:
+        result = sum(line, -1) * math.nan
+    else:
+        unknown = isnan(line)
+        count = extent - sum(unknown, -1) if without_nan else extent
+        data = where(unknown, 0.0, line).astype(line.dtype) if without_nan else line
+        low, high = (count - 1) // 2, count // 2
+        low = where(low < 0, 0, low) if isinstance(low, Array) else low
+        bad = count == 0 if without_nan else unknown[..., -1]
+        pair = (_at(data, low), _at(data, high))
+        middle = (pair[0] + pair[1]) / 2 if isinstance(low, Array) or low != high else pair[0]
+        result = where(bad, math.nan, middle).astype(line.dtype)
+    return finished(name, reshape(result, kept) if keepdims else result, out)
+
+
+def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None) -> Array:
+    """Sorted, which has the elements ``kth`` in their places. Computes. Collective."""
+    x = array_of("partition", a)
+    return sort(x.reshape(-1) if axis is None else x, axis=-1 if axis is None else axis)
+
+
+def argpartition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None) -> Array:
+    """The order of `partition`. Computes. Collective."""
+    x = array_of("argpartition", a)
+    return argsort(x.reshape(-1) if axis is None else x, axis=-1 if axis is None else axis)
+
+
+def lexsort(keys: Any, axis: int = -1) -> Array:
+    """The order by several keys, of which the last counts first. Computes. Collective."""
+    given = arrays_of("lexsort", list(keys))
+    d = one_axis("lexsort", axis, given[0].ndim)
+    order = argsort(given[0], axis=d, stable=True)
+    for key in given[1:]:
+        order = take_along_axis(order, argsort(take_along_axis(key, order, d), axis=d, stable=True), d)
+    return order

@@ -1,0 +1,174 @@
+"""Different elements and sets, by sorting: neighbours of a sorted line are compared where they are."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..._api.create import full
+from ..._api.functions import logical_not, minimum
+from ..._core.array import Array
+from ..._core.base import array_of, arrays_of
+from ..._core.dtypes import bool_, int64, result_type
+from ..._core.rearrange import concatenate, ravel, reshape, take
+from ..._core.sorting import argsort, sort
+from ..._core.views.indexing import kept
+from .searching import searchsorted
+from .selection import flatnonzero
+from ..statistics import cumsum
+
+__all__ = [
+    "intersect1d", "isin", "setdiff1d", "setxor1d", "union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values",
+]  # fmt: skip
+
+
+class UniqueAll(NamedTuple):
+    """What `unique_all` gives."""
+
+    values: Array
+    indices: Array
+    inverse_indices: Array
+    counts: Array
+
+
+class UniqueCounts(NamedTuple):
+    """What `unique_counts` gives."""
+
+    values: Array
+    counts: Array
+
+
+class UniqueInverse(NamedTuple):
+    """What `unique_inverse` gives."""
+
+    values: Array
+    inverse_indices: Array
+
+
+def _firsts(line: Array, equal_nan: bool) -> Array:
+    """Which elements of a sorted line differ from the one before."""
+    after, before = line[1:], line[:-1]
+    differ = after != before
+    if equal_nan and line.dtype.kind == "f":
+        differ = differ & ((after == after) | (before == before))
+    return concatenate([full(min(line.size, 1), True, bool_, team=line.team), differ])
+
+
+def unique(
+    ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None, *,
+    equal_nan: bool = True, sorted: bool = True,
+) -> Any:  # fmt: skip
+    """The different elements, sorted, as a line.
+
+    Computes. Collective.
+
+    Parameters
+    ----------
+    ar : Array
+        Of real numbers and any shape.
+    return_index, return_inverse, return_counts : bool, default False
+        Whether also the number of the first of each, the number of each element's value, and how many there are, follow.
+    axis : None
+        Whole rows are not compared.
+    equal_nan : bool, default True
+        Whether all NaN are one value.
+    sorted : bool, default True
+        Without effect.
+
+    Returns
+    -------
+    Array or tuple of Array
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> [x.tolist() for x in pt.unique([3, 1, 3], return_inverse=True, return_counts=True)]
+    [[1, 3], [1, 0, 1], [1, 2]]
+    """
+    x = array_of("unique", ar)
+    if axis is not None and x.ndim != 1:
+        raise NotImplementedError(f"unique: expected axis=None, given {axis}; use numpy.unique(u.numpy(), axis={axis})")
+    line = ravel(x)
+    order = argsort(line, stable=True) if return_index or return_inverse else None
+    line = (sort(line) if order is None else take(line, order)).eval()
+    first = _firsts(line, equal_nan).eval()
+    results = [kept(line, first)]
+    if order is not None and return_index:
+        results.append(kept(order.astype(int64), first))
+    if order is not None and return_inverse:
+        number = cumsum(first) - 1
+        results.append(reshape(take(number, argsort(order)), x.shape))
+    if return_counts:
+        starts = flatnonzero(first)
+        results.append(concatenate([starts[1:], full(min(starts.size, 1), line.size, int64, team=x.team)]) - starts)
+    return tuple(results) if len(results) > 1 else results[0]
+
+
+def unique_all(x: Any, /) -> UniqueAll:
+    """The different elements, the number of the first of each, of each element's value, and how many there are. NaN are different.
+    Computes. Collective."""
+    return UniqueAll(*unique(x, True, True, True, equal_nan=False))
+
+
+def unique_counts(x: Any, /) -> UniqueCounts:
+    """The different elements, and how many there are of each. NaN are different. Computes. Collective."""
+    return UniqueCounts(*unique(x, return_counts=True, equal_nan=False))
+
+
+def unique_inverse(x: Any, /) -> UniqueInverse:
+    """The different elements, and the number of each element's value. NaN are different. Computes. Collective."""
+    return UniqueInverse(*unique(x, return_inverse=True, equal_nan=False))
+
+
+def unique_values(x: Any, /) -> Array:
+    """The different elements, sorted. NaN are different. Computes. Collective."""
+    return unique(x, equal_nan=False)  # type: ignore[no-any-return]
+
+
+def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: str | None = None) -> Array:
+    """Whether elements are among others. Each part reads all of the others. ``assume_unique`` and ``kind`` are without effect.
+    Computes. Collective."""
+    x, others = arrays_of("isin", (element, test_elements))
+    common = result_type(x.dtype, others.dtype)
+    x, line = x.astype(common), sort(ravel(others.astype(common)))
+    if line.size == 0:
+        found = (x != x) & False
+    else:
+        found = take(line, minimum(searchsorted(line, x), line.size - 1)) == x
+    return logical_not(found) if invert else found
+
+
+def _line(x: Array, assume_unique: bool) -> Array:
+    return ravel(x) if assume_unique else unique(x)
+
+
+def union1d(ar1: Any, ar2: Any) -> Array:
+    """The different elements of both, sorted. Computes. Collective."""
+    return unique(concatenate(arrays_of("union1d", (ar1, ar2)), axis=None))  # type: ignore[no-any-return]
+
+
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
+    """The different elements of the first that are not in the second, sorted. Computes. Collective."""
+    first, second = arrays_of("setdiff1d", (ar1, ar2))
+    line = _line(first, assume_unique)
+    return kept(line, isin(line, second, invert=True))
+
+
+def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
+    """The different elements of one that are not in the other, sorted. Computes. Collective."""
+    given = arrays_of("setxor1d", (ar1, ar2))
+    first, second = (_line(x, assume_unique) for x in given)
+    return sort(concatenate([kept(first, isin(first, second, invert=True)), kept(second, isin(second, first, invert=True))]))
+
+
+def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
+    """The different elements of both, sorted; with ``return_indices`` also the numbers of the first of each in both. Computes.
+    Collective."""
+    given = [ravel(x) for x in arrays_of("intersect1d", (ar1, ar2))]
+    if not return_indices:
+        line = unique(given[0])
+        line = kept(line, isin(line, given[1])).astype(result_type(*(x.dtype for x in given)))
+        return line
+    (first, here), (second, there) = (unique(x, return_index=True) for x in given)
+    both, back = isin(first, second), isin(second, first)
+    common = result_type(first.dtype, second.dtype)
+    return kept(first, both).astype(common), kept(here, both), kept(there, back)
