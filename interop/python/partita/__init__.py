@@ -38,8 +38,11 @@ from ._numpy.host import *
 from ._numpy.joining import *
 from ._numpy.products import *
 from ._numpy.selecting.histograms import *
+from ._numpy.selecting.quantiles import *
 from ._numpy.selecting.searching import *
 from ._numpy.selecting.selection import *
+from ._numpy.selecting.sets import *
+from ._numpy.selecting.sorting import *
 from ._numpy.statistics import *
 from ._numpy.types import *
 from ._numpy.ufuncs.ufunc import *

@@ -1,7 +1,7 @@
 """The Python array API standard, 2024.12, as far as the engine reaches: ``xp = u.__array_namespace__()``.
 
-A ``device`` of the standard is a `Team` here, because an array is on all members of one. Absent are sorting, sets, and the extension ``linalg``. Shapes that depend on data
-(``nonzero``, boolean indices) are there.
+A ``device`` of the standard is a `Team` here, because an array is on all members of one. Shapes that depend on data
+(``nonzero``, boolean indices, ``unique_values``) are there.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ from .operators import fft, linalg
 from ._numpy.creation import astype, eye, linspace, meshgrid, tril, triu
 from ._numpy.selecting.searching import searchsorted
 from ._numpy.selecting.selection import nonzero
+from ._numpy.selecting.sets import unique_all, unique_counts, unique_inverse, unique_values
+from ._numpy.selecting.sorting import argsort, sort
 from ._numpy.statistics import count_nonzero, cumulative_prod, cumulative_sum, diff, std, var
 from ._numpy.ufuncs.floats import copysign, nextafter, signbit
 from ._numpy.types import can_cast, e, finfo, iinfo, inf, isdtype, nan, newaxis, pi, result_type
@@ -45,7 +47,7 @@ from ._numpy.types import can_cast, e, finfo, iinfo, inf, isdtype, nan, newaxis,
 __array_api_version__ = "2024.12"
 
 __all__ = [
-    "abs", "acos", "acosh", "add", "all", "any", "arange", "argmax", "argmin", "asarray", "asin", "asinh", "astype", "atan",
+    "abs", "acos", "acosh", "add", "all", "any", "arange", "argmax", "argmin", "argsort", "asarray", "asin", "asinh", "astype", "atan",
     "atan2", "atanh", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift",
     "bitwise_xor", "bool", "broadcast_arrays", "broadcast_to", "can_cast", "ceil", "clip", "complex128", "complex64",
     "concat", "conj", "copysign", "cos", "cosh", "count_nonzero", "cumulative_prod", "cumulative_sum", "diff", "divide",
@@ -57,8 +59,9 @@ __all__ = [
     "matrix_transpose", "max", "maximum", "mean", "meshgrid", "min", "minimum", "moveaxis", "multiply", "nan", "negative",
     "newaxis", "nextafter", "nonzero", "not_equal", "ones", "ones_like", "permute_dims", "pi", "positive", "pow", "prod",
     "real", "reciprocal", "remainder", "repeat", "reshape", "result_type", "roll", "round", "searchsorted", "sign", "signbit", "sin",
-    "sinh", "sqrt", "square", "squeeze", "stack", "std", "subtract", "sum", "take", "take_along_axis", "tan", "tanh",
-    "tensordot", "tile", "tril", "triu", "trunc", "uint16", "uint32", "uint64", "uint8", "unstack", "var", "vecdot",
+    "sinh", "sort", "sqrt", "square", "squeeze", "stack", "std", "subtract", "sum", "take", "take_along_axis", "tan", "tanh",
+    "tensordot", "tile", "tril", "triu", "trunc", "uint16", "uint32", "uint64", "uint8", "unique_all", "unique_counts",
+    "unique_inverse", "unique_values", "unstack", "var", "vecdot",
     "where", "zeros", "zeros_like",
 ]  # fmt: skip
 

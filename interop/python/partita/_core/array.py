@@ -193,8 +193,8 @@ class Array(BaseArray):
     dot, trace, nonzero, take, put, choose, searchsorted = map(
         _function, ("dot", "trace", "nonzero", "take", "put", "choose", "searchsorted")
     )
+    argpartition, argsort = map(_function, ("argpartition", "argsort"))
 
-    argpartition, argsort, partition, sort = map(_Absent, ("argpartition", "argsort", "partition", "sort"))
     byteswap, ctypes, data, dump, dumps, resize = map(_Absent, ("byteswap", "ctypes", "data", "dump", "dumps", "resize"))
 
     def transpose(self, *axes: Any) -> Self:
@@ -212,6 +212,14 @@ class Array(BaseArray):
     def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> Self:
         """As ``partita.compress``, which has the condition first."""
         return self._functions.compress(condition, self, axis, out)  # type: ignore[no-any-return]
+
+    def sort(self, axis: int = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None) -> None:
+        """Puts the elements of each line in order, in place; see ``partita.sort``. Computes. Collective."""
+        indexing.assign_all(self, self._functions.sort(self, operator.index(axis), kind, order, stable=stable))
+
+    def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None) -> None:
+        """As ``partita.partition``, in place. Computes. Collective."""
+        indexing.assign_all(self, self._functions.partition(self, kth, operator.index(axis), kind, order))
 
     def fill(self, value: Operand) -> None:
         """Assigns one number to all elements. Computes."""

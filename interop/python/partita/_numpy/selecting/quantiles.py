@@ -9,16 +9,14 @@ from ..._api.create import arange
 from ..._api.functions import isnan, where
 from ..._core.array import Array
 from ..._core.base import array_of, arrays_of
-from ..._core.dtypes import float_for
-from ..._core.rearrange import expand_dims, moveaxis, reshape, stack, take_along_axis
+from ..._core.dtypes import default
+from ..._core.rearrange import moveaxis, reshape, stack
 from ..._core.reductions import sum
-from ..._core.sorting import argsort, sort
 from ..._core.views.index import Axis, axes_of, one_axis
 from ..._core.views.indexing import finished
+from .sorting import along, argsort, sort
 
-__all__ = [
-    "argpartition", "lexsort", "median", "nanmedian", "nanpercentile", "nanquantile", "partition", "percentile", "quantile",
-]  # fmt: skip
+__all__ = ["lexsort", "median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
 
 #: Of methods that interpolate everywhere, NumPy's alpha and beta.
 _METHODS = {
@@ -38,7 +36,7 @@ def _sorted(name: str, a: Any, axis: Axis) -> tuple[Array, list[int], tuple[int,
     x = reshape(x, (*rest, math.prod(x.shape[len(rest) :])))
     if x.dtype.kind == "c":
         raise TypeError(f"{name}: expected real numbers, given complex ones; use their parts")
-    return sort(x.astype(float_for(x.dtype)), axis=-1), axes, kept
+    return sort(x if x.dtype.kind == "f" else x.astype(default.float), axis=-1), axes, kept
 
 
 def _at(line: Array, place: Any) -> Array:
@@ -96,7 +94,7 @@ def _quantiles(name: str, a: Any, q: Any, axis: Axis, out: Any, method: str, kee
     unknown = isnan(line)
     count = line.shape[-1] - sum(unknown, -1) if without_nan else line.shape[-1]
     data = where(unknown, 0.0, line).astype(line.dtype) if without_nan else line
-    bad = count == 0 if without_nan else unknown[..., -1]
+    bad: Any = count == 0 if without_nan else unknown[..., -1]
     results = [where(bad, math.nan, _one(data, p, method, count)).astype(line.dtype) for p in asked.reshape(-1).tolist()]
     shaped = [reshape(r, kept) if keepdims else r for r in results]
     made = reshape(stack(shaped), (*asked.shape, *shaped[0].shape)) if asked.ndim else shaped[0]
@@ -106,14 +104,76 @@ def _quantiles(name: str, a: Any, q: Any, axis: Axis, out: Any, method: str, kee
 def quantile(
     a: Any, q: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False, method: str = "linear", keepdims: bool = False
 ) -> Array:
-    """Elements below which shares ``q`` of all are; NaN where one is. Computes. Collective."""
+    """Elements below which shares ``q`` of all are; NaN where one is.
+
+    Of integers in the default type of floats. Computes. Collective.
+
+    Parameters
+    ----------
+    a : Array
+        Real numbers.
+    q : float or sequence of float
+        From 0 to 1; read on the host.
+    axis : int or tuple of int, optional
+        Along which axes; all if None.
+    out : Array, optional
+        Takes the result and is returned.
+    overwrite_input : bool, default False
+        Without effect.
+    method : str, default 'linear'
+        Between two elements: NumPy's methods that interpolate, or 'lower', 'higher' or 'midpoint'.
+    keepdims : bool, default False
+        Whether reduced dimensions stay, with extent 1.
+
+    Returns
+    -------
+    Array
+        Dimensions of ``q`` come first.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> pt.quantile([4.0, 1.0, 3.0, 2.0], 0.5).item()
+    2.5
+    """
     return _quantiles("quantile", a, q, axis, out, method, keepdims, False)
 
 
 def nanquantile(
     a: Any, q: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False, method: str = "linear", keepdims: bool = False
 ) -> Array:
-    """`quantile` of what is not NaN. Computes. Collective."""
+    """`quantile` of what is not NaN.
+
+    Of integers in the default type of floats. Computes. Collective.
+
+    Parameters
+    ----------
+    a : Array
+        Real numbers.
+    q : float or sequence of float
+        From 0 to 1; read on the host.
+    axis : int or tuple of int, optional
+        Along which axes; all if None.
+    out : Array, optional
+        Takes the result and is returned.
+    overwrite_input : bool, default False
+        Without effect.
+    method : str, default 'linear'
+        Between two elements: NumPy's methods that interpolate, or 'lower', 'higher' or 'midpoint'.
+    keepdims : bool, default False
+        Whether reduced dimensions stay, with extent 1.
+
+    Returns
+    -------
+    Array
+        Dimensions of ``q`` come first.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> pt.nanquantile([4.0, 1.0, pt.nan, 2.0], 0.5).item()
+    2.0
+    """
     return _quantiles("nanquantile", a, q, axis, out, method, keepdims, True)
 
 
@@ -126,14 +186,76 @@ def _hundredth(q: Any) -> Any:
 def percentile(
     a: Any, q: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False, method: str = "linear", keepdims: bool = False
 ) -> Array:
-    """`quantile` with shares in hundredths. Computes. Collective."""
+    """`quantile` with shares in hundredths.
+
+    Of integers in the default type of floats. Computes. Collective.
+
+    Parameters
+    ----------
+    a : Array
+        Real numbers.
+    q : float or sequence of float
+        From 0 to 100; read on the host.
+    axis : int or tuple of int, optional
+        Along which axes; all if None.
+    out : Array, optional
+        Takes the result and is returned.
+    overwrite_input : bool, default False
+        Without effect.
+    method : str, default 'linear'
+        Between two elements: NumPy's methods that interpolate, or 'lower', 'higher' or 'midpoint'.
+    keepdims : bool, default False
+        Whether reduced dimensions stay, with extent 1.
+
+    Returns
+    -------
+    Array
+        Dimensions of ``q`` come first.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> pt.percentile([4.0, 1.0, 3.0, 2.0], 50).item()
+    2.5
+    """
     return _quantiles("percentile", a, _hundredth(q), axis, out, method, keepdims, False)
 
 
 def nanpercentile(
     a: Any, q: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False, method: str = "linear", keepdims: bool = False
 ) -> Array:
-    """`percentile` of what is not NaN. Computes. Collective."""
+    """`percentile` of what is not NaN.
+
+    Of integers in the default type of floats. Computes. Collective.
+
+    Parameters
+    ----------
+    a : Array
+        Real numbers.
+    q : float or sequence of float
+        From 0 to 100; read on the host.
+    axis : int or tuple of int, optional
+        Along which axes; all if None.
+    out : Array, optional
+        Takes the result and is returned.
+    overwrite_input : bool, default False
+        Without effect.
+    method : str, default 'linear'
+        Between two elements: NumPy's methods that interpolate, or 'lower', 'higher' or 'midpoint'.
+    keepdims : bool, default False
+        Whether reduced dimensions stay, with extent 1.
+
+    Returns
+    -------
+    Array
+        Dimensions of ``q`` come first.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> pt.nanpercentile([4.0, 1.0, pt.nan, 2.0], 50).item()
+    2.0
+    """
     return _quantiles("nanpercentile", a, _hundredth(q), axis, out, method, keepdims, True)
 
 
@@ -158,30 +280,21 @@ def _median(name: str, a: Any, axis: Axis, out: Any, keepdims: bool, without_nan
         data = where(unknown, 0.0, line).astype(line.dtype) if without_nan else line
         low, high = (count - 1) // 2, count // 2
         low = where(low < 0, 0, low) if isinstance(low, Array) else low
-        bad = count == 0 if without_nan else unknown[..., -1]
+        bad: Any = count == 0 if without_nan else unknown[..., -1]
         pair = (_at(data, low), _at(data, high))
         middle = (pair[0] + pair[1]) / 2 if isinstance(low, Array) or low != high else pair[0]
         result = where(bad, math.nan, middle).astype(line.dtype)
     return finished(name, reshape(result, kept) if keepdims else result, out)
 
 
-def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None) -> Array:
-    """Sorted, which has the elements ``kth`` in their places. Computes. Collective."""
-    x = array_of("partition", a)
-    return sort(x.reshape(-1) if axis is None else x, axis=-1 if axis is None else axis)
-
-
-def argpartition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None) -> Array:
-    """The order of `partition`. Computes. Collective."""
-    x = array_of("argpartition", a)
-    return argsort(x.reshape(-1) if axis is None else x, axis=-1 if axis is None else axis)
-
-
 def lexsort(keys: Any, axis: int = -1) -> Array:
-    """The order by several keys, of which the last counts first. Computes. Collective."""
+    """The order by several keys, of which the last counts first. That of keys of several dimensions is read on the host. Computes.
+    Collective."""
     given = arrays_of("lexsort", list(keys))
+    if not given:
+        raise TypeError("lexsort: expected at least one key, given none")
     d = one_axis("lexsort", axis, given[0].ndim)
-    order = argsort(given[0], axis=d, stable=True)
+    order = argsort(given[0], axis=d)
     for key in given[1:]:
-        order = take_along_axis(order, argsort(take_along_axis(key, order, d), axis=d, stable=True), d)
+        order = along(order, argsort(along(key, order, d), axis=d), d)
     return order

@@ -10,10 +10,10 @@ from ..._core.array import Array
 from ..._core.base import array_of, arrays_of
 from ..._core.dtypes import bool_, int64, result_type
 from ..._core.rearrange import concatenate, ravel, reshape, take
-from ..._core.sorting import argsort, sort
 from ..._core.views.indexing import kept
 from .searching import searchsorted
 from .selection import flatnonzero
+from .sorting import argsort, sort
 from ..statistics import cumsum
 
 __all__ = [
@@ -87,6 +87,8 @@ def unique(
     x = array_of("unique", ar)
     if axis is not None and x.ndim != 1:
         raise NotImplementedError(f"unique: expected axis=None, given {axis}; use numpy.unique(u.numpy(), axis={axis})")
+    if x.dtype.kind == "c":
+        raise TypeError("unique: expected real numbers, given complex ones; use numpy.unique(u.numpy())")
     line = ravel(x)
     order = argsort(line, stable=True) if return_index or return_inverse else None
     line = (sort(line) if order is None else take(line, order)).eval()
@@ -121,12 +123,36 @@ def unique_inverse(x: Any, /) -> UniqueInverse:
 
 def unique_values(x: Any, /) -> Array:
     """The different elements, sorted. NaN are different. Computes. Collective."""
-    return unique(x, equal_nan=False)  # type: ignore[no-any-return]
+    return unique(x, equal_nan=False)
 
 
 def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: str | None = None) -> Array:
-    """Whether elements are among others. Each part reads all of the others. ``assume_unique`` and ``kind`` are without effect.
-    Computes. Collective."""
+    """Whether elements are among others. Each part reads all of the others. Computes. Collective.
+
+    Parameters
+    ----------
+    element : Array
+        Real numbers of any shape.
+    test_elements : Array
+        The others.
+    assume_unique : bool, default False
+        Without effect.
+    invert : bool, default False
+        Whether the result says which are not.
+    kind : str, optional
+        Without effect.
+
+    Returns
+    -------
+    Array
+        Of bool.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> pt.isin([1, 2, 3], [3, 1]).tolist()
+    [True, False, True]
+    """
     x, others = arrays_of("isin", (element, test_elements))
     common = result_type(x.dtype, others.dtype)
     x, line = x.astype(common), sort(ravel(others.astype(common)))
@@ -143,7 +169,7 @@ def _line(x: Array, assume_unique: bool) -> Array:
 
 def union1d(ar1: Any, ar2: Any) -> Array:
     """The different elements of both, sorted. Computes. Collective."""
-    return unique(concatenate(arrays_of("union1d", (ar1, ar2)), axis=None))  # type: ignore[no-any-return]
+    return unique(concatenate(arrays_of("union1d", (ar1, ar2)), axis=None))
 
 
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
