@@ -16,13 +16,13 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("engine/src", 42_160),
     ("simcuda/src", 8_660),
     ("interop/src", 7_380),
-    ("interop/python", 12_550),
+    ("interop/python", 12_680),
     ("benches", 9_750),
     ("xtask", 5_210),
     ("examples", 2_670),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 113_960;
+pub const TOTAL_BUDGET: usize = 114_090;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

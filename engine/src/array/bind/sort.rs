@@ -81,8 +81,8 @@ fn rounds(count: usize) -> Vec<Vec<(usize, usize)>> {
     found
 }
 
-/// One round of exchanges, by part: what it gets of another part and whether it keeps the smaller half; `None`
-/// for a part that keeps what it has.
+/// One round of exchanges, by part: what it gets of another part and whether it keeps the smaller half;
+/// `None` for a part that keeps what it has.
 pub(crate) type Round = Vec<Option<(Region, bool)>>;
 
 /// The rounds of exchanges that merge the parts' pieces of the lines along an axis.
