@@ -16,6 +16,8 @@ pub const PROGRAMS: &[Program] = &[
     ("started", started),
     ("reductions", reductions),
     ("scans", scans),
+    ("sorts", sorts),
+    ("selections", selections),
     ("elements", elements),
     ("windows", windows),
     ("views", views),
@@ -229,6 +231,34 @@ fn scans(team: &Team) -> partita::Result<Vec<u8>> {
             log.array(&(&x - x.scan_before(axis, FoldOp::Max)))?;
         }
     }
+    Ok(log.0)
+}
+
+fn sorts(team: &Team) -> partita::Result<Vec<u8>> {
+    let mut log = Log::default();
+    for shape in [[7, 11], [40, 3], [1, 90]] {
+        let x = wave(team, &grid(team, &shape))?;
+        for axis in [0, 1] {
+            log.array(&x.sort(axis, axis == 0))?;
+            log.array(&x.argsort(axis, axis == 1))?;
+        }
+    }
+    let dealt = Distribution::builder(&[61]).map(0, DimMap::cyclic(61, team.size(), 2)?).build()?;
+    let mut random = Random(5);
+    let numbers: Vec<i32> = (0..61).map(|_| random.below(9) as i32).collect();
+    log.array(&Array::from_slice(team, &dealt, &numbers)?.argsort(0, false))?;
+    Ok(log.0)
+}
+
+fn selections(team: &Team) -> partita::Result<Vec<u8>> {
+    let mut log = Log::default();
+    let x = wave(team, &grid(team, &[53]))?;
+    for least in [-2.0, 0.3, 2.0] {
+        log.array(&x.compressed(&x.greater(least))?)?;
+    }
+    let mut random = Random(6);
+    let indices: Vec<i64> = (0..30).map(|_| random.below(106) - 53).collect();
+    log.array(&x.take(&Array::from_slice(team, &grid(team, &[5, 6]), &indices)?)?)?;
     Ok(log.0)
 }
 

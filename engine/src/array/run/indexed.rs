@@ -1,8 +1,8 @@
-//! Elements that elements of other arrays select, without lists on the host: by a mask, and by their numbers.
-//! Both compute at once, by one scatter or gather kernel per part.
+//! Elements of one-dimensional arrays that other arrays select, without lists on the host: by a mask, and by
+//! indices. Both compute at once, by one scatter or gather kernel per part.
 //!
-//! What a mask keeps is counted by a scan; the host reads one count per part. What numbers select can be any
-//! element, so each part reads the whole line, which is fetched where a part does not own it.
+//! A scan counts the elements that a mask keeps; the host reads one count per part. An index can select any
+//! element, so each part reads the whole array, which is fetched where a part does not own it.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::index::{Distribution, Region};
 
 impl Array {
-    /// The elements of a line where `mask`, a line of as many bools, is true: a line, cut evenly into all
+    /// The elements of a one-dimensional array where `mask`, of as many bools, is true, in equal blocks on all
     /// parts. Computes.
     ///
     /// ```
@@ -31,7 +31,8 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// Other than lines of as many elements; a mask that is not of bools; those of [`Array::eval`].
+    /// Arrays that are not one-dimensional and of one size; a mask that is not of bools; those of
+    /// [`Array::eval`].
     pub fn compressed(&self, mask: &Array) -> Result<Array> {
         self.recorded()?;
         mask.recorded()?;
@@ -39,7 +40,7 @@ impl Array {
             let given = format!("shapes {} and {} of {}", self.shape(), mask.shape(), mask.dtype());
             return Err(Error::invalid(
                 "compress",
-                "a line, and a bool for each element",
+                "one dimension, and a bool for each element",
                 given,
                 "reshape both",
             ));
@@ -91,44 +92,45 @@ impl Array {
         line.redistribute(&Distribution::default_partition(team.size(), &[bounds[team.size()]])?)
     }
 
-    /// The elements of a line with these numbers, which have any shape and distribution; that of the result
-    /// is theirs. Negative ones count from the end. Each part reads the whole line. Computes.
+    /// The elements of a one-dimensional array at `indices`, which have any shape and distribution; those of
+    /// the result are theirs. Negative indices count from the end. Each part reads the whole array. Computes.
     ///
     /// ```
     /// use partita::prelude::*;
     /// let team = Team::local(2)?;
     /// let dist = Distribution::default_partition(2, &[4])?;
     /// let a = Array::from_slice(&team, &dist, &[10.0, 20.0, 30.0, 40.0])?;
-    /// let numbers = Array::from_slice(&team, &dist, &[3i64, 0, -2, 0])?;
-    /// assert_eq!(a.at(&numbers)?.to_vec::<f64>()?, [40.0, 10.0, 30.0, 10.0]);
+    /// let indices = Array::from_slice(&team, &dist, &[3i64, 0, -2, 0])?;
+    /// assert_eq!(a.take(&indices)?.to_vec::<f64>()?, [40.0, 10.0, 30.0, 10.0]);
     /// # Ok::<(), partita::Error>(())
     /// ```
     ///
     /// # Errors
-    /// An array that is no line; numbers that are no integers, or beyond the ends; those of [`Array::eval`].
-    pub fn at(&self, numbers: &Array) -> Result<Array> {
+    /// An array of other than one dimension; indices that are no integers, or out of bounds; those of
+    /// [`Array::eval`].
+    pub fn take(&self, indices: &Array) -> Result<Array> {
         self.recorded()?;
-        numbers.recorded()?;
-        if self.rank() != 1 || numbers.dtype().is_float() || numbers.dtype() == DType::Bool {
-            let given = format!("shape {} and numbers of {}", self.shape(), numbers.dtype());
-            return Err(Error::invalid("at", "a line, and integers", given, "reshape, or cast"));
+        indices.recorded()?;
+        if self.rank() != 1 || indices.dtype().is_float() || indices.dtype() == DType::Bool {
+            let given = format!("shape {} and indices of {}", self.shape(), indices.dtype());
+            return Err(Error::invalid("take", "one dimension, and integers", given, "reshape, or cast"));
         }
         let (team, dtype, size) = (self.team(), self.dtype(), self.shape()[0]);
-        let numbers = Array::of(numbers.node.beside("at", &self.node)?);
-        let inside = numbers.greater_equal(-size as f64) & numbers.less(size as f64);
+        let indices = Array::of(indices.node.beside("take", &self.node)?);
+        let inside = indices.greater_equal(-size as f64) & indices.less(size as f64);
         if inside.all(&[]).to_bools()? != [true] {
-            let expected = format!("numbers within {size} elements");
-            return Err(Error::invalid("at", expected, "others", "check the indices"));
+            let expected = format!("indices from {} to {}", -size, size - 1);
+            return Err(Error::invalid("take", expected, "others", "check the indices"));
         }
         let counting = counting(size);
-        let places = numbers.cast(counting);
+        let places = indices.cast(counting);
         let places = places.less(0.0).select(&(&places + size as f64), &places);
         let (_, from) = self.in_blocks()?;
         let list = stored(&places)?;
         let result = list.like(team, dtype)?;
 
         let rank = places.rank();
-        let mut k = Builder::new("at", rank);
+        let mut k = Builder::new("take", rank);
         let list_in = k.input(counting);
         let index = k.load(list_in, &vec![0; rank]);
         let (source, output) = (k.input(dtype), k.output(dtype));

@@ -524,16 +524,16 @@ impl Array {
         detached(py, || value.with(value.array.gathered(&shape, &positions)?)).map(Array::of)
     }
 
-    /// The elements of a line of real numbers where a mask is true. Computes.
+    /// The elements of a one-dimensional array of real numbers where a mask is true. Computes.
     fn compressed(&self, py: Python<'_>, mask: &Array) -> PyResult<Array> {
         let (value, mask) = (self.value(py)?, mask.value(py)?);
         detached(py, || value.with(value.array.compressed(&mask.array)?)).map(Array::of)
     }
 
-    /// The elements of a line of real numbers that have these numbers. Computes.
-    fn at(&self, py: Python<'_>, numbers: &Array) -> PyResult<Array> {
-        let (value, numbers) = (self.value(py)?, numbers.value(py)?);
-        detached(py, || value.with(value.array.at(&numbers.array)?)).map(Array::of)
+    /// The elements of a one-dimensional array of real numbers at indices. Computes.
+    fn take(&self, py: Python<'_>, indices: &Array) -> PyResult<Array> {
+        let (value, indices) = (self.value(py)?, indices.value(py)?);
+        detached(py, || value.with(value.array.take(&indices.array)?)).map(Array::of)
     }
 
     /// Replaces the elements with these numbers in C order by a line of values. Computes.

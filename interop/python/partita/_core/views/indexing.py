@@ -33,12 +33,12 @@ def select(x: A, key: Any) -> A:
 
 
 def kept(line: A, mask: BaseArray) -> A:
-    """The elements of a line of real numbers where a line of bools is true. Computes."""
+    """The elements of a one-dimensional array of real numbers where a mask is true. Computes."""
     return type(line)(line._native.compressed(mask._native))
 
 
 def _by_array(x: A, key: Any) -> A | None:
-    """What one of our arrays selects on the devices: a mask of all elements, or numbers of a line's; None for other keys."""
+    """What one of our arrays selects on the devices: a mask of all elements, or indices into one dimension; None for other keys."""
     if not isinstance(key, BaseArray) or x._scalar or x.dtype.kind == "c" or 0 in x.shape:
         return None
     if key.dtype == bool and key.shape == x.shape:
@@ -46,11 +46,13 @@ def _by_array(x: A, key: Any) -> A | None:
         return type(x)(x._native.reshaped(flat).compressed(key._native.reshaped(flat)))
     if key.dtype.kind in "iu" and x.ndim == 1 and not key._scalar and key.size:
         try:
-            return type(x)(x._native.at(key._native))
+            return type(x)(x._native.take(key._native))
         except ValueError as error:
-            if not str(error).startswith("at:"):
+            # Out of bounds; other errors are what they are.
+            if not str(error).startswith("take: expected indices from"):
                 raise
-            raise IndexError(f"index: expected numbers within {x.shape[0]} elements, given an array with others") from None
+            size = x.shape[0]
+            raise IndexError(f"index: expected indices from {-size} to {size - 1}, given an array with others") from None
     return None
 
 

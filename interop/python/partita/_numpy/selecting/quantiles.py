@@ -39,6 +39,15 @@ def _sorted(name: str, a: Any, axis: Axis) -> tuple[Array, list[int], tuple[int,
     return sort(x if x.dtype.kind == "f" else x.astype(default.float), axis=-1), axes, kept
 
 
+def _known(line: Array, without_nan: bool) -> tuple[Array, Any, Any]:
+    """The sorted lines without NaN, how many elements count in each, and where the result is NaN."""
+    unknown = isnan(line)
+    if not without_nan:
+        return line, line.shape[-1], unknown[..., -1]
+    count = line.shape[-1] - sum(unknown, -1)
+    return where(unknown, 0.0, line).astype(line.dtype), count, count == 0
+
+
 def _at(line: Array, place: Any) -> Array:
     """Along the last dimension the elements with a number, which may be another for each line."""
     if not isinstance(place, Array):
@@ -91,10 +100,7 @@ def _quantiles(name: str, a: Any, q: Any, axis: Axis, out: Any, method: str, kee
     line, axes, kept = _sorted(name, a, axis)
     if line.shape[-1] == 0:
         raise IndexError(f"{name}: expected at least one element along the axes, given none")
-    unknown = isnan(line)
-    count = line.shape[-1] - sum(unknown, -1) if without_nan else line.shape[-1]
-    data = where(unknown, 0.0, line).astype(line.dtype) if without_nan else line
-    bad: Any = count == 0 if without_nan else unknown[..., -1]
+    data, count, bad = _known(line, without_nan)
     results = [where(bad, math.nan, _one(data, p, method, count)).astype(line.dtype) for p in asked.reshape(-1).tolist()]
     shaped = [reshape(r, kept) if keepdims else r for r in results]
     made = reshape(stack(shaped), (*asked.shape, *shaped[0].shape)) if asked.ndim else shaped[0]
@@ -275,12 +281,9 @@ def _median(name: str, a: Any, axis: Axis, out: Any, keepdims: bool, without_nan
     if extent == 0:
         result = sum(line, -1) * math.nan
     else:
-        unknown = isnan(line)
-        count = extent - sum(unknown, -1) if without_nan else extent
-        data = where(unknown, 0.0, line).astype(line.dtype) if without_nan else line
+        data, count, bad = _known(line, without_nan)
         low, high = (count - 1) // 2, count // 2
         low = where(low < 0, 0, low) if isinstance(low, Array) else low
-        bad: Any = count == 0 if without_nan else unknown[..., -1]
         pair = (_at(data, low), _at(data, high))
         middle = (pair[0] + pair[1]) / 2 if isinstance(low, Array) or low != high else pair[0]
         result = where(bad, math.nan, middle).astype(line.dtype)
