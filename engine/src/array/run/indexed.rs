@@ -19,8 +19,8 @@ use crate::error::{Error, Result};
 use crate::index::{Distribution, Region};
 
 impl Array {
-    /// The elements of a one-dimensional array where `mask`, of as many bools, is true, in equal blocks on all
-    /// parts. Computes.
+    /// The elements of a one-dimensional array where `mask`, of as many bools, is true, in equal blocks on
+    /// all parts. Computes.
     ///
     /// ```
     /// use partita::prelude::*;

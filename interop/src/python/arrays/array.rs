@@ -531,7 +531,7 @@ impl Array {
     }
 
     /// The elements of a one-dimensional array of real numbers at indices. Computes.
-    fn take(&self, py: Python<'_>, indices: &Array) -> PyResult<Array> {
+    fn taken(&self, py: Python<'_>, indices: &Array) -> PyResult<Array> {
         let (value, indices) = (self.value(py)?, indices.value(py)?);
         detached(py, || value.with(value.array.take(&indices.array)?)).map(Array::of)
     }

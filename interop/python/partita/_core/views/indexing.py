@@ -46,7 +46,7 @@ def _by_array(x: A, key: Any) -> A | None:
         return type(x)(x._native.reshaped(flat).compressed(key._native.reshaped(flat)))
     if key.dtype.kind in "iu" and x.ndim == 1 and not key._scalar and key.size:
         try:
-            return type(x)(x._native.take(key._native))
+            return type(x)(x._native.taken(key._native))
         except ValueError as error:
             # Out of bounds; other errors are what they are.
             if not str(error).startswith("take: expected indices from"):
