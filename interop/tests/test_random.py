@@ -1,4 +1,4 @@
-"""Random numbers: the cipher against JAX's, the same stream everywhere, distributions against SciPy's, permutations."""
+"""Random numbers: the same stream everywhere, distributions against SciPy's, permutations."""
 
 import collections
 import itertools
@@ -8,19 +8,6 @@ import partita as pt
 import pytest
 from partita.random import RandomState, default_rng
 from partita.random._distributions import DISTRIBUTIONS
-from partita.random._stream import threefry
-
-
-def test_the_cipher_is_threefry_2x32():
-    """Published answers of the Random123 library, and JAX's implementation."""
-    for key, words, expected in [
-        ((0, 0), (0, 0), (0x6B200159, 0x99BA4EFE)),
-        ((0xFFFFFFFF, 0xFFFFFFFF), (0xFFFFFFFF, 0xFFFFFFFF), (0x1CB996FC, 0xBB002BE7)),
-        ((0x13198A2E, 0x03707344), (0x243F6A88, 0x85A308D3), (0xC4923A9C, 0x483DF7A0)),
-    ]:
-        assert threefry(key, *words) == expected
-        ours = threefry(key, *(pt.full(3, word, pt.uint32, team=pt.Team(1, "host")) for word in words))
-        assert [word.numpy().tolist() for word in ours] == [[word] * 3 for word in expected]
 
 
 @pytest.mark.parametrize("draw", [

@@ -1,6 +1,6 @@
-//! Finite differences, convolutions and boundary conditions on arrays, and [`fourier`] transforms. They use
-//! only the public interface of [`mod@array`]: slices, arithmetic, padding, rolling, assignment. The engine
-//! derives halos from the slices.
+//! Finite differences, convolutions and boundary conditions on arrays, [`fourier`] transforms and [`random`]
+//! numbers. They use only the public interface of [`mod@array`]: slices, arithmetic, padding, rolling,
+//! assignment. The engine derives halos from the slices.
 //!
 //! Let `u` be samples of a function at points that are `h` apart along each dimension, `u_i = f(i h)`.
 //! Spacings are these distances, one per dimension, in any unit of length; results are per that unit (or its
@@ -11,6 +11,7 @@
 //! [`mod@array`]: crate::array
 
 pub mod fourier;
+pub mod random;
 
 use partita_kernels::DType;
 

@@ -265,7 +265,7 @@ class Generator:
             draw = Draw(self._stream.branch(whole.team), whole, scalar, default.float)
             if math.prod(whole.shape) > count:
                 raise ValueError(f"choice: expected at most {count} elements with replace=False, given size {size}")
-            index = permuted(draw.number().astype(uint64), count, draw.stream).astype(int64)
+            index = permuted(draw.number(), count, draw.stream).astype(int64)
         if isinstance(source, int):
             return index
         key: tuple[Any, ...] = (slice(None),) * (axis % source.ndim)

@@ -24,11 +24,9 @@ def permuted(index: Array, count: int, stream: Stream) -> Array:
     of the others'. A stream has at most 2^64 of them, fewer than there are permutations of 21.
     """
     for turn in range(32 + 4 * count.bit_length()):
-        high, low = stream.key(index.team)
-        pivot = ((high << 32) | low) % count
+        pivot = stream.of(index.team).bits() % count
         other = where(index <= pivot, pivot - index, pivot + count - index)
-        high, low = stream.key(index.team)
-        swaps = _mixed(maximum(index, other) + ((high << 32) | low)) & 1
+        swaps = _mixed(maximum(index, other) + stream.of(index.team).bits()) & 1
         index = where(swaps == 1, other, index)
         # Longer recordings make larger kernels, and are no faster.
         index = index.eval() if turn % 8 == 7 else index

@@ -1,4 +1,5 @@
-//! Arrays: handles, the engine's operations by name, conversions of Python's numbers, and loops.
+//! Arrays: handles, the engine's operations by name, conversions of Python's numbers, random
+//! streams, and loops.
 
 pub mod array;
 pub mod convert;
@@ -7,4 +8,5 @@ pub mod handle;
 pub mod lending;
 pub mod loops;
 pub mod operations;
+pub mod random;
 pub mod typed;
