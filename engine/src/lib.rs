@@ -21,9 +21,9 @@
 //! The modules, each using only those before it: [`index`] (which element lives where), [`plan`] (what must
 //! move), [`device`] (memory and launches), [`wire`] (bytes between the ranks of a program), [`program`]
 //! (work as data), [`team`] (which device of which rank holds which part), [`transport`] (how moves travel),
-//! [`mod@array`] (what you use), [`operators`] (finite differences, boundaries, Fourier transforms, random numbers, made
-//! of arrays). [`raw`] is the unsafe way to devices' memory and work, for those who bring kernels of their
-//! own.
+//! [`mod@array`] (what you use), [`operators`] (finite differences, boundaries, Fourier transforms and random
+//! numbers, made of arrays). [`raw`] is the unsafe way to devices' memory and work, for those who bring
+//! kernels of their own.
 //!
 //! Invariant: kernels never communicate; only plans and reductions do.
 

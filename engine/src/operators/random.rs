@@ -1,9 +1,9 @@
 //! Random arrays from a counter: [`Generator`].
 //!
-//! Element number n, in C order, is what the block cipher Threefry-2x32 with 20 rounds makes of n (J. K. Salmon,
-//! M. A. Moraes, R. O. Dror and D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011). It is
-//! recorded as arithmetic on coordinates: numbers are made in the kernel that uses them, and they are the
-//! same on every team, distribution and device. The package for Python draws the same numbers.
+//! Element number n, in C order, is what the block cipher Threefry-2x32 with 20 rounds makes of n (J. K.
+//! Salmon, M. A. Moraes, R. O. Dror and D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
+//! It is recorded as arithmetic on coordinates: numbers are made in the kernel that uses them, and they are
+//! the same on every team, distribution and device. The package for Python draws the same numbers.
 
 use std::f64::consts::TAU;
 
