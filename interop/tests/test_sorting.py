@@ -109,8 +109,7 @@ def test_sort_in_place_writes_through_views():
     (lambda u: pt.partition(u, 3), ValueError, "partition: expected kth within 3"),
     (lambda u: pt.argpartition(u, 0.5), TypeError, "argpartition: expected integers"),
     (lambda u: pt.lexsort([]), TypeError, "lexsort: expected at least one key"),
-    (lambda u: pt.unique(u, axis=0), NotImplementedError, "unique: expected axis=None"),
-    (lambda u: pt.unique(u + 1j), TypeError, "unique: expected real numbers"),
+    (lambda u: pt.unique(u, axis=2), ValueError, "unique: expected"),
     (lambda u: pt.isin(u + 1j, [1]), TypeError, "expected real numbers"),
     (lambda u: pt.median(u + 1j), TypeError, "median: expected real numbers"),
     (lambda u: pt.quantile(u, 1.5), ValueError, r"Quantiles must be in the range \[0, 1\]"),
@@ -141,7 +140,7 @@ def test_lexsort_and_sort_complex_are_numpys():
 
 
 def test_unique_is_numpys():
-    for rng, host, u in cases(6, REAL, 4):
+    for rng, host, u in cases(6, REAL + COMPLEX, 4):
         if rng.random() < 0.1:
             host, u = host[:0], u[:0]
         for equal_nan in (True, False):
@@ -160,6 +159,16 @@ def test_unique_is_numpys():
                 same(ours, theirs, signs=False)
         same(pt.unique_values(u), np.sort(np.unique_values(host)), signs=False)
     same(pt.unique([3, 1, 3], axis=0), np.unique([3, 1, 3], axis=0))
+
+
+def test_unique_slices_are_numpys():
+    for rng, host, u in cases(9, ["?", "i4", "u1", "f4", "f8", "c8"], 8, sizes=(1, 5)):
+        axis = int(rng.integers(-host.ndim, host.ndim))
+        for given, expected in zip(pt.unique(u, True, True, True, axis), np.unique(host, True, True, True, axis), strict=True):
+            same(given, expected, signs=False)
+        same(pt.unique(u, axis=axis), np.unique(host, axis=axis), signs=False)
+    for shape in [(0, 3), (3, 0), (2, 0, 2)]:
+        same(pt.unique(pt.zeros(shape), axis=0), np.unique(np.zeros(shape), axis=0))
 
 
 def test_sets_are_numpys():

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
-from ..._api.create import full
+from ..._api.create import arange, full
 from ..._api.functions import logical_not, minimum
 from ..._core.array import Array
 from ..._core.base import array_of, arrays_of
 from ..._core.dtypes import bool_, int64, result_type
-from ..._core.rearrange import concatenate, ravel, reshape, take
+from ..._core.rearrange import concatenate, moveaxis, ravel, reshape, take
+from ..._core.reductions import any
+from ..._core.views.index import one_axis
 from ..._core.views.indexing import kept
+from .quantiles import lexsort
 from .searching import searchsorted
 from .selection import flatnonzero
 from .sorting import argsort, sort
@@ -48,27 +52,31 @@ def _firsts(line: Array, equal_nan: bool) -> Array:
     """Which elements of a sorted line differ from the one before."""
     after, before = line[1:], line[:-1]
     differ = after != before
-    if equal_nan and line.dtype.kind == "f":
+    if equal_nan and line.dtype.kind in "fc":
         differ = differ & ((after == after) | (before == before))
     return concatenate([full(min(line.size, 1), True, bool_, team=line.team), differ])
+
+
+def _kept(line: Array, mask: Array) -> Array:
+    return take(line, flatnonzero(mask)) if line.dtype.kind == "c" else kept(line, mask)
 
 
 def unique(
     ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None, *,
     equal_nan: bool = True, sorted: bool = True,
 ) -> Any:  # fmt: skip
-    """The different elements, sorted, as a line.
+    """The different elements, sorted, in one dimension, or the different slices along an axis.
 
     Computes. Collective.
 
     Parameters
     ----------
     ar : Array
-        Of real numbers and any shape.
+        Of any shape.
     return_index, return_inverse, return_counts : bool, default False
         Whether also the number of the first of each, the number of each element's value, and how many there are, follow.
-    axis : None
-        Whole rows are not compared.
+    axis : int, optional
+        Whole slices along it are compared, in the order of their elements; those with NaN are all different.
     equal_nan : bool, default True
         Whether all NaN are one value.
     sorted : bool, default True
@@ -85,23 +93,29 @@ def unique(
     [[1, 3], [1, 0, 1], [1, 2]]
     """
     x = array_of("unique", ar)
-    if axis is not None and x.ndim != 1:
-        raise NotImplementedError(f"unique: expected axis=None, given {axis}; use numpy.unique(u.numpy(), axis={axis})")
-    if x.dtype.kind == "c":
-        raise TypeError("unique: expected real numbers, given complex ones; use numpy.unique(u.numpy())")
-    line = ravel(x)
-    order = argsort(line, stable=True) if return_index or return_inverse else None
-    line = (sort(line) if order is None else take(line, order)).eval()
-    first = _firsts(line, equal_nan).eval()
-    results = [kept(line, first)]
+    d = None if axis is None else one_axis("unique", axis, x.ndim)
+    if d is None or x.ndim == 1:
+        line = ravel(x)
+        order = argsort(line, stable=True) if return_index or return_inverse else None
+        line = (sort(line) if order is None else take(line, order)).eval()
+        first = _firsts(line, equal_nan).eval()
+        results = [_kept(line, first)]
+    else:
+        line = moveaxis(x, d, 0)
+        rows = reshape(line, (line.shape[0], math.prod(line.shape[1:])))
+        keys = [rows[:, k] for k in reversed(range(rows.shape[1]))]
+        order = lexsort(keys) if keys else arange(rows.shape[0], team=x.team)
+        rows = take(rows, order, axis=0).eval()
+        first = concatenate([full(min(rows.shape[0], 1), True, bool_, team=x.team), any(rows[1:] != rows[:-1], axis=1)]).eval()
+        results = [moveaxis(take(line, kept(order.astype(int64), first), axis=0), 0, d)]
     if order is not None and return_index:
         results.append(kept(order.astype(int64), first))
     if order is not None and return_inverse:
-        number = cumsum(first) - 1
-        results.append(reshape(take(number, argsort(order)), x.shape))
+        number = take(cumsum(first) - 1, argsort(order))
+        results.append(reshape(number, x.shape) if d is None else number)
     if return_counts:
         starts = flatnonzero(first)
-        results.append(concatenate([starts[1:], full(min(starts.size, 1), line.size, int64, team=x.team)]) - starts)
+        results.append(concatenate([starts[1:], full(min(starts.size, 1), first.size, int64, team=x.team)]) - starts)
     return tuple(results) if len(results) > 1 else results[0]
 
 
