@@ -7,6 +7,8 @@ from importlib.metadata import version as installed
 from pathlib import Path
 
 import partita as pt
+from PIL import Image
+from sphinx.application import Sphinx
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -22,14 +24,16 @@ extensions = [
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 suppress_warnings = ["config.cache", "myst.xref_missing"]
-exclude_patterns = ["gallery_source", "_templates"]
+exclude_patterns = ["gallery_source", "_templates", "checks"]
 templates_path = ["_templates"]
 html_theme = "pydata_sphinx_theme"
 html_title = "Partita"
 html_static_path = ["_static"]
 html_css_files = ["partita.css"]
 html_show_sourcelink = False
-html_sidebars = {"index": [], "install": [], "tutorial": [], "concepts": [], "coming_from": [], "benchmarks": []}
+html_copy_source = False
+# The list of all names would be most of each page of the reference: those pages have no sidebar.
+html_sidebars = {page: [] for page in (*(path.stem for path in HERE.glob("*.md")), "reference/generated/*")}
 html_theme_options = {"show_prev_next": True, "navigation_with_keys": False, "secondary_sidebar_items": ["page-toc"]}
 
 # Docstrings refer to Markdown or plain words now and then; numpydoc lays out their sections.
@@ -58,8 +62,10 @@ def _pictures() -> None:
     """Pictures that are kept elsewhere in the repository."""
     target = HERE / "_static/pictures"
     target.mkdir(parents=True, exist_ok=True)
-    for name in ("docs/tsunami.png", "docs/speed.svg", "docs/distributions/plane-halo-boundary.svg"):
-        shutil.copy(ROOT / name, target)
+    shutil.copy(ROOT / "docs/speed.svg", target)
+    picture = Image.open(ROOT / "docs/tsunami.png").convert("RGB")
+    picture.thumbnail((1000, 1000))
+    picture.save(target / "tsunami.jpg", quality=80, optimize=True)
 
 
 def _reference() -> None:
@@ -97,17 +103,17 @@ def _reference() -> None:
     (folder / "index.rst").write_text(f"Reference\n=========\n\n.. toctree::\n   :maxdepth: 1\n\n{toc}\n")
 
 
-def _gallery() -> None:
-    """Examples of the repository beside those that draw pictures."""
-    source = HERE / "gallery_source"
-    for name in ("map_parts", "poisson_fft", "monte_carlo", "random_files", "writable"):
-        text = (ROOT / "examples/python" / f"{name}.py").read_text()
-        title = name.replace("_", " ").capitalize()
-        text = text.replace('"""', f'"""\n{title}\n{"=" * len(title)}\n\n', 1)
-        (source / f"z_{name}.py").write_text(text)
+def _without_maps(app: Sphinx, _: Exception | None) -> None:
+    """Maps of the theme's minified scripts are for the theme's authors."""
+    for path in Path(app.outdir).rglob("*.map"):
+        path.unlink()
+
+
+def setup(app: Sphinx) -> None:
+    """Sphinx's hook."""
+    app.connect("build-finished", _without_maps)
 
 
 os.environ.setdefault("PARTITA_DEVICE", "host")
 _pictures()
 _reference()
-_gallery()
