@@ -49,7 +49,7 @@ fn numbers_are_the_same_on_every_layout_and_device() {
         for (name, draw) in DRAWS {
             let expected = draw(&mut Generator::new(3), &one, &whole).unwrap().to_bytes().unwrap();
             for parts in [1, 2, 3, 4] {
-                let team = Team::on(&[device.clone()], parts).unwrap();
+                let team = Team::on(std::slice::from_ref(&device), parts).unwrap();
                 let blocks =
                     grids(parts).into_iter().map(|grid| Distribution::builder(&shape).grid(&grid).build());
                 let cyclic = DimMap::cyclic(shape[0], parts, 2).unwrap();
