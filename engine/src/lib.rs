@@ -22,8 +22,8 @@
 //! move), [`device`] (memory and launches), [`wire`] (bytes between the ranks of a program), [`program`]
 //! (work as data), [`team`] (which device of which rank holds which part), [`transport`] (how moves travel),
 //! [`mod@array`] (what you use), [`operators`] (finite differences, boundaries, Fourier transforms and random
-//! numbers, made of arrays). [`raw`] is the unsafe way to devices' memory and work, for those who bring
-//! kernels of their own.
+//! numbers, made of arrays), [`io`] (saved states). [`raw`] is the unsafe way to devices' memory and work,
+//! for those who bring kernels of their own.
 //!
 //! Invariant: kernels never communicate; only plans and reductions do.
 
@@ -42,7 +42,7 @@ pub mod team;
 pub mod transport;
 pub mod wire;
 
-pub use array::{Array, Loop, assign_all, eval_all};
+pub use array::{Array, Loop, assign_all, eval_all, io};
 pub use device::Device;
 pub use error::{Error, Result};
 pub use index::Distribution;

@@ -88,3 +88,64 @@ def test_what_is_no_such_file(tmp_path):
     with pytest.raises(FileNotFoundError):
         pt.save(tmp_path / "no" / "folder.npy", pt.ones(3, team=team))
     assert np.load(good).sum() == 100
+
+
+VALUES = {"step": 40, "time": 0.1, "tiny": 5e-324, "done": False, "note": "two\nlines", "low": -(1 << 63)}
+
+
+def test_states_are_loaded_on_other_parts(tmp_path):
+    team, other = pt.Team(4, "host"), pt.Team(3, "host")
+    hosts = {
+        "u": np.arange(70.0).reshape(10, 7), "c": np.arange(6).reshape(2, 3) * (1 - 2j), "mask": np.arange(9) % 2 == 0,
+        "lone": np.float32(2.5), "z": np.complex64(1 + 2j), "none": np.zeros((0, 3), np.int16),
+    }  # fmt: skip
+    arrays = {name: pt.asarray(host, team=team) for name, host in hosts.items()}
+    arrays["u"] = arrays["u"].redistribute(pt.Distribution((10, 7), team=team, dims=[pt.Cyclic(2), None]))
+    arrays["b"] = pt.asarray(hosts["u"], team=team).astype(pt.bfloat16)
+    pt.save_state(tmp_path, {**arrays, **VALUES, "np": np.int32(3)})
+    dist = pt.Distribution((10, 7), team=other, grid=(1, 3), halo=1)
+    state = pt.load_state(tmp_path, {"u": dist}, team=other)
+    assert list(state) == [*arrays, *VALUES, "np"] and state["np"] == 3
+    assert {name: state[name] for name in VALUES} == VALUES and type(state["done"]) is bool and type(state["step"]) is int
+    assert state["u"].dist == dist and state["c"].team == other
+    for name, host in hosts.items():
+        given = state[name].numpy()
+        assert given.dtype == host.dtype and given.shape == host.shape and (given == host).all(), name
+    assert state["b"].dtype == "bfloat16" and (state["b"].astype(pt.float32).numpy() == hosts["u"]).all()
+    (folder,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    for name, host in hosts.items():
+        read = np.load(folder / f"{name}.npy")
+        assert read.dtype == host.dtype and read.shape == host.shape and (read == host).all()
+    pt.save_state(tmp_path, {"step": 41})
+    assert pt.load_state(str(tmp_path)) == {"step": 41}
+
+
+def test_states_that_cannot_be_saved_or_loaded(tmp_path):
+    team = pt.Team(2, "host")
+    with pytest.raises(FileNotFoundError, match="manifest"):
+        pt.load_state(tmp_path / "none", team=team)
+    u = pt.ones(100, team=team)
+    pt.save_state(tmp_path, {"u": u, "t": 1.5})
+    for state, error, text in [
+        ({"u": np.ones(3)}, TypeError, "expected an Array, bool, int, float or str as 'u', given ndarray"),
+        ({"k": 1 << 63}, OverflowError, "64 bits"),
+        ({"a/b": 1}, ValueError, "different names"),
+    ]:
+        with pytest.raises(error, match=text):
+            pt.save_state(tmp_path, state)
+    with pytest.raises(ValueError, match="names of arrays in dist, given t"):
+        pt.load_state(tmp_path, {"t": u.dist})
+    with pytest.raises(ValueError, match="shape"):
+        pt.load_state(tmp_path, {"u": pt.Distribution(99, team=team)})
+    assert pt.load_state(tmp_path, team=team)["t"] == 1.5
+    (path,) = tmp_path.glob("*/u.npy")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1] + b"\x01")
+    with pytest.raises(ValueError, match=r"u\.npy: its elements were changed"):
+        pt.load_state(tmp_path, team=team)
+    path.write_bytes(whole[:-1])
+    with pytest.raises(ValueError, match=r"u\.npy: expected 928 bytes, given 927"):
+        pt.load_state(tmp_path, team=team)
+    path.unlink()
+    with pytest.raises(FileNotFoundError, match=r"u\.npy"):
+        pt.load_state(tmp_path, team=team)

@@ -81,7 +81,7 @@ def test_mpi_gradients():
     assert code == 0 and "ok: gradients on 3 ranks" in out, out
 
 
-@pytest.mark.parametrize("example", ["heat.py", "mpi.py"])
+@pytest.mark.parametrize("example", ["heat.py", "ranks/mpi.py"])
 def test_mpi_examples(example):
     code, out, _ = job(3, EXAMPLES / example)
     assert code == 0 and out.count("ok: ") >= 1 and "Traceback" not in out, out

@@ -22,6 +22,7 @@ mod run;
 
 pub use explain::{ExchangeStep, KernelStep, Outline};
 pub use handle::{Array, eval_all};
+pub use host::files as io;
 pub use host::part::{Cells, Part};
 pub use host::read::Element;
 pub use host::request::Requested;

@@ -106,6 +106,18 @@ pub enum Error {
         /// What it was doing.
         here_in: String,
     },
+    /// A file of a saved state. All ranks give this error, and may go on.
+    #[error("{operation}: {path}: {reason}")]
+    File {
+        /// The call.
+        operation: &'static str,
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        fault: FileFault,
+        /// In the system's words or ours.
+        reason: String,
+    },
     /// Under `PARTITA_CHECK`, a device computed something else than the interpreter.
     #[error(
         "{device} computed something else than the interpreter: kernel {kernel}, parameter {param}, element \
@@ -134,6 +146,17 @@ pub enum Error {
     Launch(#[from] LaunchError),
 }
 
+/// What is wrong with a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FileFault {
+    /// There is none.
+    Missing,
+    /// It was cut off or changed.
+    Damaged,
+    /// The system refuses to read or write it.
+    System,
+}
+
 impl Error {
     pub(crate) fn invalid(
         operation: &'static str,
@@ -158,7 +181,7 @@ impl Error {
             | Error::Interrupted { .. }
             | Error::Kernel(_)
             | Error::Launch(_) => true,
-            Error::Invalid { .. } | Error::Index(_) | Error::Rank { .. } => false,
+            Error::Invalid { .. } | Error::Index(_) | Error::Rank { .. } | Error::File { .. } => false,
         }
     }
 

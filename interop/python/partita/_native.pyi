@@ -15,6 +15,7 @@ __all__ = [
     "Memory",
     "Part",
     "Partition",
+    "SavedState",
     "Stored",
     "Team",
     "abort",
@@ -30,6 +31,7 @@ __all__ = [
     "mpi_library",
     "read_distarray",
     "read_partitioned",
+    "save_state",
     "say_distarray",
     "say_partitioned",
     "validate_distarray",
@@ -358,6 +360,16 @@ class Partition:
     def __eq__(self, value: object, /) -> bool: ...
     def __ne__(self, value: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+
+def save_state(team: Team, folder: str, items: Sequence[tuple[str, Array | bool | float | str, bool]]) -> None: ...
+
+@final
+class SavedState:
+    """A state that was saved."""
+
+    def __new__(cls, team: Team, folder: str) -> SavedState: ...
+    def items(self) -> list[tuple[str, tuple[list[int], str] | bool | float | str]]: ...
+    def array(self, name: str, dist: Distribution) -> Array: ...
 
 @final
 class Collective:

@@ -29,6 +29,8 @@ mod _native {
     #[pymodule_export]
     use super::arrays::random::Generator;
     #[pymodule_export]
+    use super::arrays::state::{SavedState, save_state};
+    #[pymodule_export]
     use super::collective::{Collective, Partition};
     #[pymodule_export]
     use super::device::{Device, Team, abort, choose_default_team, get_default_team, leave};

@@ -11,8 +11,11 @@ use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use partita::Error;
+use partita::error::FileFault;
 use partita::index::ErrorKind;
-use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyNotImplementedError, PyValueError};
+use pyo3::exceptions::{
+    PyFileNotFoundError, PyIndexError, PyKeyboardInterrupt, PyNotImplementedError, PyOSError, PyValueError,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
@@ -143,6 +146,9 @@ pub fn raised(error: impl Into<Error>) -> PyErr {
             ErrorKind::Unsupported | ErrorKind::Missing => PyNotImplementedError::new_err(text),
             _ => PyValueError::new_err(text),
         },
+        Error::File { fault: FileFault::Missing, .. } => PyFileNotFoundError::new_err(text),
+        Error::File { fault: FileFault::Damaged, .. } => PyValueError::new_err(text),
+        Error::File { .. } => PyOSError::new_err(text),
         Error::OutOfMemory { .. } => ours("OutOfMemoryError"),
         Error::NoDevice { .. } => ours("NoDeviceError"),
         Error::Unsupported { .. } => ours("UnsupportedError"),

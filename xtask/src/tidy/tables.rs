@@ -61,6 +61,7 @@ pub const HOMES: &[(&str, &[&str])] = &[
     ("pollster", &["engine/src/device/wgpu"]),
     ("dlpark", &["interop/"]),
     ("pyo3", &["interop/"]),
+    ("crc32fast", &["engine/src/array/host/files"]),
     ("hmac", &["engine/src/wire/sockets"]),
     ("sha2", &["engine/src/wire/sockets"]),
     ("getrandom", &["engine/src/wire/sockets"]),

@@ -1,6 +1,7 @@
-//! Elements between arrays and the host: making, reading, parts, single elements, text.
+//! Elements between arrays and the host: making, reading, parts, single elements, text, files.
 
 pub(crate) mod display;
+pub mod files;
 pub(crate) mod make;
 pub(crate) mod part;
 pub(crate) mod read;

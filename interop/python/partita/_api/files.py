@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from .. import _native
 from .._core.array import Array
 from .._core.dtypes import as_dtype
 from .._core.memory import host_of, placed
 from .._core.teams import of_processes
+from .._native import Team
 from .create import asarray, from_parts
 
 if TYPE_CHECKING:
-    from .._native import Distribution, Part, Team
+    from .._native import Distribution, Part
 
-__all__ = ["load", "save"]
+__all__ = ["load", "load_state", "save", "save_state"]
 
 _Given = TypeVar("_Given")
 _Made = TypeVar("_Made")
@@ -169,6 +171,106 @@ def load(
         array = from_parts(_at_once(reader.block, blocks), whole)
     array = Array(array._native, scalar)
     return array if dtype is None else array.astype(dtype)
+
+
+def save_state(folder: str | os.PathLike[str], state: Mapping[str, Any]) -> None:
+    """Saves arrays and single values under names, from which `load_state` starts a program again. Computes and waits. Collective:
+    all processes pass the same names and values, and share the folder.
+
+    When it returns, on any process, the state is in the files, whatever ends the program afterwards. Before, the state that was
+    saved there last still is. Each array is a file that ``numpy.load`` reads, named in ``manifest`` with its checksum.
+
+    Parameters
+    ----------
+    folder : str or path
+        Made if it is not there. One program at a time may save into it.
+    state : mapping of str to Array, bool, int, float or str
+        Names have letters, digits, ``_``, ``-`` and ``.``. Of an int all of 64 bits, of a float all bits are kept.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be written, on all processes. The state that was saved last is still there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import partita as pt
+    >>> folder = tempfile.mkdtemp()
+    >>> pt.save_state(folder, {"u": pt.arange(4), "step": 40})
+    >>> state = pt.load_state(folder)
+    >>> state["u"].tolist(), state["step"]
+    ([0, 1, 2, 3], 40)
+    """
+    arrays = [value for value in state.values() if isinstance(value, Array)]
+    team = arrays[0].team if arrays else Team(None)
+    items = [_item(name, value) for name, value in state.items()]
+    _native.save_state(team, os.fspath(folder), items)
+
+
+def _item(name: str, value: Any) -> tuple[str, Any, bool]:
+    import numpy as np
+
+    if isinstance(value, Array):
+        return name, value._native, value.shape == ()
+    value = value.item() if isinstance(value, np.generic) else value
+    if not isinstance(value, (bool, int, float, str)):
+        expected = "an Array, bool, int, float or str"
+        raise TypeError(f"save_state: expected {expected} as {name!r}, given {type(value).__name__}; convert it first")
+    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+        raise OverflowError(f"save_state: expected an int of 64 bits as {name!r}, given {value}; save it as str")
+    return name, value, False
+
+
+def load_state(
+    folder: str | os.PathLike[str], dist: Mapping[str, Distribution] | None = None, *, team: Team | None = None
+) -> dict[str, Any]:
+    """The state that `save_state` saved last in a folder, on any number of parts and processes. Each process reads what it holds.
+    Collective.
+
+    Parameters
+    ----------
+    folder : str or path
+    dist : mapping of str to Distribution, optional
+        Of arrays by name; others are distributed as in `zeros`.
+    team : Team, optional
+        Of arrays that ``dist`` does not name.
+
+    Returns
+    -------
+    dict of str to Array, bool, int, float or str
+
+    Raises
+    ------
+    FileNotFoundError
+        If nothing was saved there, or a file is missing.
+    ValueError
+        If a file was cut off or changed; the error names it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import partita as pt
+    >>> folder = tempfile.mkdtemp()
+    >>> pt.save_state(folder, {"u": pt.arange(4), "step": 40})
+    >>> pt.load_state(folder, team=pt.Team(3, "host"))["u"].dist.grid
+    (3,)
+    """
+    dist = dist or {}
+    team = team or next((one.team for one in dist.values()), None) or Team(None)
+    saved = _native.SavedState(team, os.fspath(folder))
+    items = dict(saved.items())
+    unknown = sorted(set(dist) - {name for name, what in items.items() if isinstance(what, tuple)})
+    if unknown:
+        raise ValueError(f"load_state: expected names of arrays in dist, given {', '.join(unknown)}; use names that were saved")
+    state: dict[str, Any] = {}
+    for name, what in items.items():
+        if isinstance(what, tuple):
+            whole, scalar = placed("load_state", what[0], dist.get(name), None if name in dist else team)
+            state[name] = Array(saved.array(name, whole), scalar)
+        else:
+            state[name] = what
+    return state
 
 
 class _Reader:

@@ -9,4 +9,5 @@ pub mod lending;
 pub mod loops;
 pub mod operations;
 pub mod random;
+pub mod state;
 pub mod typed;
