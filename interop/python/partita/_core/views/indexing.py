@@ -33,8 +33,8 @@ def select(x: A, key: Any) -> A:
 
 
 def kept(line: A, mask: BaseArray) -> A:
-    """The elements of a one-dimensional array of real numbers where a mask is true. Computes."""
-    return type(line)(line._native.compressed(mask._native))
+    """The elements of a one-dimensional array where a mask is true. Computes; of complex numbers the mask is read on the host."""
+    return select(line, mask) if line.dtype.kind == "c" else type(line)(line._native.compressed(mask._native))
 
 
 def _by_array(x: A, key: Any) -> A | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._api.functions import logical_not, minimum, where
+from ..._api.functions import imag, isnan, logical_not, minimum, real, where
 from ..._core.array import Array
 from ..._core.base import array_of
 from ..._core.dtypes import int8, int64, result_type
@@ -23,7 +23,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Arra
     a : Array
         Of one dimension, sorted, or in the order that ``sorter`` says.
     v : Array or number
-        Real numbers.
+        Complex numbers are ordered as `sort` does.
     side : str, default 'left'
         Of equal elements 'left' finds the place before the first, 'right' that behind the last.
     sorter : Array of int, optional
@@ -54,29 +54,33 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Arra
             raise ValueError(f"searchsorted: expected a sorter of {line.size} numbers, given shape {order.shape}")
         line = take(line, order)
     common = result_type(line.dtype, wanted.dtype)
-    if common.kind == "c":
-        raise TypeError("searchsorted: expected real numbers, given complex ones; search their parts")
     common = int8 if common.kind == "b" else common
     return _places(line.astype(common), wanted.astype(common), side == "left")
 
 
 def _places(line: Array, wanted: Array, is_left: bool) -> Array:
     """How many elements of a line, which is sorted, are before each of others."""
-    line, wanted = line.eval(), wanted.eval()
-    below = (wanted != wanted).astype(int64) * 0
+    is_complex = line.dtype.kind == "c"
+    keys = [x.eval() for x in ((real(line), imag(line)) if is_complex else (line,))]
+    given = [x.eval() for x in ((real(wanted), imag(wanted)) if is_complex else (wanted,))]
+    below = (given[0] != given[0]).astype(int64) * 0
     step = 1 << (line.size.bit_length() - 1) if line.size else 0
     while step:
         place = below + step
-        probe = take(line, minimum(place, line.size) - 1)
-        is_before = _before(probe, wanted) if is_left else logical_not(_before(wanted, probe))
+        probe = [take(key, minimum(place, line.size) - 1) for key in keys]
+        is_before = _before(probe, given) if is_left else logical_not(_before(given, probe))
         below = where(is_before & (place <= line.size), place, below).eval()
         step //= 2
     return below
 
 
-def _before(x: Array, y: Array) -> Array:
-    """Whether elements sort before others."""
-    return (x < y) | ((x == x) & (y != y)) if x.dtype.kind == "f" else x < y
+def _before(x: list[Array], y: list[Array]) -> Array:
+    """Whether elements sort before others: by their real, then by their imaginary parts, behind them what has NaN."""
+    if len(x) == 1:
+        return (x[0] < y[0]) | ((x[0] == x[0]) & (y[0] != y[0])) if x[0].dtype.kind == "f" else x[0] < y[0]
+    unknown = [isnan(im).astype(int8) + 2 * isnan(re).astype(int8) for re, im in (x, y)]
+    less = (x[0] < y[0]) | (logical_not(y[0] < x[0]) & (x[1] < y[1]))
+    return (unknown[0] < unknown[1]) | ((unknown[0] == unknown[1]) & less)
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Array:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
-from ..._api.create import arange, full
+from ..._api.create import full, zeros
 from ..._api.functions import logical_not, minimum
 from ..._core.array import Array
 from ..._core.base import array_of, arrays_of
@@ -57,28 +56,24 @@ def _firsts(line: Array, equal_nan: bool) -> Array:
     return concatenate([full(min(line.size, 1), True, bool_, team=line.team), differ])
 
 
-def _kept(line: Array, mask: Array) -> Array:
-    return take(line, flatnonzero(mask)) if line.dtype.kind == "c" else kept(line, mask)
-
-
 def unique(
     ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None, *,
     equal_nan: bool = True, sorted: bool = True,
 ) -> Any:  # fmt: skip
-    """The different elements, sorted, in one dimension, or the different slices along an axis.
+    """The different elements, sorted, as a line; with ``axis`` the different slices across it.
 
-    Computes. Collective.
+    The order of complex numbers and of slices is read on the host. Computes. Collective.
 
     Parameters
     ----------
     ar : Array
-        Of any shape.
+        Of any type and shape.
     return_index, return_inverse, return_counts : bool, default False
         Whether also the number of the first of each, the number of each element's value, and how many there are, follow.
     axis : int, optional
-        Whole slices along it are compared, in the order of their elements; those with NaN are all different.
+        Compares the slices across this axis, element by element, and keeps the others; all elements by themselves if None.
     equal_nan : bool, default True
-        Whether all NaN are one value.
+        Whether all NaN are one value; slices with NaN are always different.
     sorted : bool, default True
         Without effect.
 
@@ -93,26 +88,26 @@ def unique(
     [[1, 3], [1, 0, 1], [1, 2]]
     """
     x = array_of("unique", ar)
-    d = None if axis is None else one_axis("unique", axis, x.ndim)
-    if d is None or x.ndim == 1:
+    if axis is None or x.ndim == 1:
+        if axis is not None:
+            one_axis("unique", axis, 1)
         line = ravel(x)
-        order = argsort(line, stable=True) if return_index or return_inverse else None
+        order = argsort(line) if return_index or return_inverse else None
         line = (sort(line) if order is None else take(line, order)).eval()
-        first = _firsts(line, equal_nan).eval()
-        results = [_kept(line, first)]
+        first, inverse, d = _firsts(line, equal_nan).eval(), x.shape, 0
     else:
-        line = moveaxis(x, d, 0)
-        rows = reshape(line, (line.shape[0], math.prod(line.shape[1:])))
-        keys = [rows[:, k] for k in reversed(range(rows.shape[1]))]
-        order = lexsort(keys) if keys else arange(rows.shape[0], team=x.team)
-        rows = take(rows, order, axis=0).eval()
-        first = concatenate([full(min(rows.shape[0], 1), True, bool_, team=x.team), any(rows[1:] != rows[:-1], axis=1)]).eval()
-        results = [moveaxis(take(line, kept(order.astype(int64), first), axis=0), 0, d)]
+        d = one_axis("unique", axis, x.ndim)
+        rows = reshape(moveaxis(x, d, 0), (x.shape[d], -1)) if x.size else zeros((x.shape[d], 1), x.dtype, team=x.team)
+        order = lexsort([rows[:, k] for k in range(rows.shape[1] - 1, -1, -1)])
+        line, sorted_rows = take(x, order, d), take(rows, order, 0)
+        differ = any(sorted_rows[1:] != sorted_rows[:-1], axis=1)
+        first, inverse = concatenate([full(min(x.shape[d], 1), True, bool_, team=x.team), differ]).eval(), (x.shape[d],)
+    results = [kept(line, first) if line.ndim == 1 else take(line, flatnonzero(first), d)]
     if order is not None and return_index:
         results.append(kept(order.astype(int64), first))
     if order is not None and return_inverse:
-        number = take(cumsum(first) - 1, argsort(order))
-        results.append(reshape(number, x.shape) if d is None else number)
+        number = cumsum(first) - 1
+        results.append(reshape(take(number, argsort(order)), inverse))
     if return_counts:
         starts = flatnonzero(first)
         results.append(concatenate([starts[1:], full(min(starts.size, 1), first.size, int64, team=x.team)]) - starts)
@@ -146,7 +141,7 @@ def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: 
     Parameters
     ----------
     element : Array
-        Real numbers of any shape.
+        Of any type and shape.
     test_elements : Array
         The others.
     assume_unique : bool, default False
