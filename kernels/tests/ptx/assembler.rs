@@ -1,7 +1,6 @@
 //! Every case through `ptxas`, NVIDIA's assembler, for every target whose text is its own. Without it each
 //! test prints `skipped: ptxas (where it was searched)`.
 
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
