@@ -169,7 +169,7 @@ fn lacks(name: &str, device: &Device, kernel: &str) -> bool {
     match device.kind() {
         DeviceKind::Wgpu if !device.is_software() => kernel.contains("f64"),
         DeviceKind::Wgpu => begins(&NO_FUSED) || (name == "constants-cautious" && begins(&NO_DIVISION)),
-        DeviceKind::Host | DeviceKind::Cuda => false,
+        _ => false,
     }
 }
 

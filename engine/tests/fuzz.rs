@@ -29,7 +29,7 @@ fn is_tried(device: &Device, kernel: &Verified) -> bool {
         kernel.body.iter().any(|inst| wide(inst.dtype)) || kernel.params.iter().any(|p| wide(p.dtype));
     match device.kind() {
         DeviceKind::Wgpu => !(device.is_software() && any_wide),
-        DeviceKind::Host | DeviceKind::Cuda => true,
+        _ => true,
     }
 }
 

@@ -42,7 +42,7 @@ fn source(with: Padding, at: i64, n: i64) -> Option<i64> {
         Padding::Edge => Some(at.clamp(0, n - 1)),
         Padding::Wrap => Some(at.rem_euclid(n)),
         Padding::Reflect => Some((at.rem_euclid(2 * n - 2)).min((-at).rem_euclid(2 * n - 2))),
-        Padding::Symmetric => Some((at.rem_euclid(2 * n)).min((-1 - at).rem_euclid(2 * n))),
+        _ => Some((at.rem_euclid(2 * n)).min((-1 - at).rem_euclid(2 * n))),
     }
 }
 

@@ -157,7 +157,7 @@ fn source(with: Padding, at: i64, n: i64) -> i64 {
         Padding::Wrap => at.rem_euclid(n),
         Padding::Reflect if n == 1 => 0,
         Padding::Reflect => (at.rem_euclid(2 * n - 2)).min((-at).rem_euclid(2 * n - 2)),
-        Padding::Symmetric => (at.rem_euclid(2 * n)).min((-1 - at).rem_euclid(2 * n)),
+        _ => (at.rem_euclid(2 * n)).min((-1 - at).rem_euclid(2 * n)),
     }
 }
 

@@ -34,7 +34,7 @@ fn beyond(boundary: Boundary, at: [i64; 2]) -> f32 {
         Boundary::Wrap => Some(at.rem_euclid(n)),
         Boundary::Edge => Some(at.clamp(0, n - 1)),
         Boundary::Reflect => Some((n - 1) - ((n - 1) - at.abs()).abs()),
-        Boundary::Symmetric => Some(if at < 0 { -1 - at } else { at.min(2 * n - 1 - at) }),
+        _ => Some(if at < 0 { -1 - at } else { at.min(2 * n - 1 - at) }),
     };
     match (one(at[0], ROWS), one(at[1], COLUMNS), boundary) {
         (Some(i), Some(j), _) => cell(&[i, j]),

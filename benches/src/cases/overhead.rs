@@ -146,7 +146,7 @@ impl Lending {
             DeviceKind::Host => DLDevice { device_type: DLDeviceType::CPU, device_id: 0 },
             DeviceKind::Cuda => DLDevice { device_type: DLDeviceType::CUDA, device_id: 0 },
             // Its memory has no address that others know.
-            DeviceKind::Wgpu => {
+            _ => {
                 let reason = "lending memory, which has no address".to_owned();
                 return Err(
                     partita::Error::Unsupported { device: on.device.name().to_owned(), reason }.into()

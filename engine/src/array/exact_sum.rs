@@ -30,6 +30,7 @@ impl Array {
     /// numbers per element as the range needs, usually 2 to 4. Inside a [`Loop`](crate::array::Loop)'s
     /// step, where nothing can be read, it adds as many as all floats need (f32: 6 to 14, f64: 35 to 105),
     /// which takes several passes.
+    #[doc = example!("assert_eq!(u.sum_reproducible(&[]).item::<f64>()?, 15.0);")]
     pub fn sum_reproducible(&self, axes: &[usize]) -> Array {
         match self.dtype() {
             DType::F32 | DType::F64 => {

@@ -87,6 +87,11 @@ impl Array {
     ///
     /// # Errors
     /// The error the array carries.
+    #[doc = example!(
+        "let next = u.slice(&s![.., ..-1]) + u.slice(&s![.., 1..]);"
+        "let outline = next.explain()?;"
+        "assert_eq!((outline.kernels.len(), next.is_computed()), (1, false));"
+    )]
     pub fn explain(&self) -> Result<Outline> {
         let team = self.team();
         let _guard = team.evaluation();

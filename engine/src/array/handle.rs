@@ -57,6 +57,10 @@ impl Array {
     ///
     /// # Errors
     /// If the distribution has another number of parts than the team has members.
+    #[doc = example!(
+        "let ones = Array::full(&team, &dist, 1i32.into())?;"
+        "assert_eq!((ones.dtype(), ones.to_vec::<i32>()?), (DType::I32, vec![1; 6]));"
+    )]
     pub fn full(team: &Team, dist: &Distribution, value: Scalar) -> Result<Array> {
         check_parts("Array::full", team, dist)?;
         let layout = NodeLayout::known(dist.clone());
@@ -67,6 +71,10 @@ impl Array {
     ///
     /// # Errors
     /// As [`Array::full`].
+    #[doc = example!(
+        "let zeros = Array::zeros(&team, &dist, DType::F32)?;"
+        "assert_eq!(zeros.to_vec::<f32>()?, [0.0; 6]);"
+    )]
     pub fn zeros(team: &Team, dist: &Distribution, dtype: DType) -> Result<Array> {
         Array::full(team, dist, Scalar::from_i64(dtype, 0))
     }
@@ -75,6 +83,10 @@ impl Array {
     ///
     /// # Errors
     /// As [`Array::full`]; no such dimension.
+    #[doc = example!(
+        "let column = Array::coordinate(&team, &dist, 1, DType::I64)?;"
+        "assert_eq!(column.to_vec::<i64>()?, [0, 1, 2, 0, 1, 2]);"
+    )]
     pub fn coordinate(team: &Team, dist: &Distribution, d: usize, dtype: DType) -> Result<Array> {
         check_parts("Array::coordinate", team, dist)?;
         if d >= dist.rank() {
@@ -86,21 +98,25 @@ impl Array {
     }
 
     /// The global shape.
+    #[doc = example!("assert_eq!(u.shape()[..], [2, 3]);")]
     pub fn shape(&self) -> Index {
         self.node.shape
     }
 
     /// Number of dimensions.
+    #[doc = example!("assert_eq!(u.rank(), 2);")]
     pub fn rank(&self) -> usize {
         self.node.rank()
     }
 
     /// Element type.
+    #[doc = example!("assert_eq!((&u + 1).dtype(), DType::F64);")]
     pub fn dtype(&self) -> DType {
         self.node.dtype
     }
 
     /// The members that hold the parts.
+    #[doc = example!("assert_eq!(u.team().size(), 2);")]
     pub fn team(&self) -> &Team {
         &self.node.team
     }
@@ -109,6 +125,7 @@ impl Array {
     ///
     /// # Errors
     /// The error the array carries.
+    #[doc = example!("assert_eq!(u.distribution()?.owned(1), Region::new(&[0, 1], &[2, 3])?);")]
     pub fn distribution(&self) -> Result<Arc<Distribution>> {
         match self.node.error() {
             Some(error) => Err(error),
@@ -121,16 +138,19 @@ impl Array {
     ///
     /// # Errors
     /// The error the array carries; memory; a device that lacks a type. Every array keeps its value.
+    #[doc = example!("let v = u.exp();" "v.eval()?;" "assert!(v.is_computed());")]
     pub fn eval(&self) -> Result<()> {
         eval_all(&[self])
     }
 
     /// Whether the value is in memory. If not, reading it computes.
+    #[doc = example!("assert!(u.is_computed() && !u.exp().is_computed());")]
     pub fn is_computed(&self) -> bool {
         self.node.storage().is_some()
     }
 
     /// Whether the value is in memory, or a view of one that is.
+    #[doc = example!("assert!(u.slice(&s![.., 1]).is_in_memory() && !u.exp().is_in_memory());")]
     pub fn is_in_memory(&self) -> bool {
         self.is_computed() || self.node.seen().is_some_and(|(base, _)| base.storage().is_some())
     }
@@ -171,6 +191,11 @@ impl Array {
 ///
 /// # Errors
 /// As [`Array::eval`].
+#[doc = example!(
+    "let (sum, product) = (&u + 1, &u * 2);"
+    "partita::eval_all(&[&sum, &product])?; // One kernel reads `u` once."
+    "assert!(sum.is_computed() && product.is_computed());"
+)]
 pub fn eval_all(arrays: &[&Array]) -> Result<()> {
     let Some(first) = arrays.first() else { return Ok(()) };
     let _guard = evaluation(arrays.iter().flat_map(|array| array.node.teams()));

@@ -13,6 +13,7 @@ use super::memory::{ALIGN_BYTES, Allocation, DeviceMemory};
 
 /// The sort of device.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub enum DeviceKind {
     /// This process's memory and processor cores.
     Host,

@@ -140,6 +140,7 @@ impl DomainMap for Distribution {
 
 /// The kinds of domains that languages with domains have. Only rectangular ones exist here so far.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub enum DomainKind {
     /// Ranges along every dimension.
     Rectangular,

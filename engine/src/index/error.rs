@@ -28,8 +28,8 @@ pub enum ErrorKind {
 }
 
 /// Why an index operation was refused: what was attempted, what it expects, what it was given, and what to
-/// do.
-#[derive(thiserror::Error, Clone, PartialEq, Eq, Debug)]
+/// do. `{:?}` shows the same text as `{}`.
+#[derive(thiserror::Error, Clone, PartialEq, Eq)]
 #[error("{operation}: expected {expected}, given {given}; {remedy}")]
 pub struct IndexError {
     /// What the error is about.
@@ -46,6 +46,12 @@ pub struct IndexError {
 
 /// A result with [`IndexError`].
 pub type Result<T, E = IndexError> = std::result::Result<T, E>;
+
+impl std::fmt::Debug for IndexError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
+}
 
 impl IndexError {
     /// An error from its parts.

@@ -21,6 +21,7 @@ use crate::index::Region;
 
 /// The cells beyond the ends of `a b c d`, by the names of [`Padding`].
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
 pub enum Boundary {
     /// None: `| a b c d |`.
     Open,
@@ -64,7 +65,7 @@ impl PaddedArray {
         let held = match boundary {
             Boundary::Open => u.clone(),
             Boundary::Constant(value) => {
-                u.pad(&around, Padding::Constant(held(operation, u.dtype(), value)?))
+                u.pad(&around, Padding::Constant(held(operation, u.dtype(), value.into())?))
             }
             Boundary::Wrap => u.pad(&around, Padding::Wrap),
             Boundary::Edge => u.pad(&around, Padding::Edge),
@@ -119,6 +120,10 @@ fn floats(u: &Array) -> Array {
 ///
 /// # Errors
 /// Spacings that are not one positive number per dimension; too few cells; the error that `u` carries.
+#[doc = example!(
+    "let five = operators::laplacian(&u, &[1.0, 1.0], Boundary::Constant(0.0))?;"
+    "assert_eq!(five.get(&[1, 1])?, (3.0 + 5.0 + 1.0 + 0.0 - 4.0 * 4.0).into());"
+)]
 pub fn laplacian(u: &Array, spacing: &[f64], boundary: Boundary) -> Result<Array> {
     check_spacing("laplacian", u.rank(), spacing)?;
     let rank = u.rank();
@@ -139,6 +144,10 @@ pub fn laplacian(u: &Array, spacing: &[f64], boundary: Boundary) -> Result<Array
 ///
 /// # Errors
 /// As [`laplacian`].
+#[doc = example!(
+    "let slopes = operators::gradient(&u, &[1.0, 1.0], Boundary::Edge)?;"
+    "assert_eq!(slopes[1].get(&[0, 1])?, 1.0.into());"
+)]
 pub fn gradient(u: &Array, spacing: &[f64], boundary: Boundary) -> Result<Vec<Array>> {
     check_spacing("gradient", u.rank(), spacing)?;
     let u = floats(u);
@@ -150,6 +159,11 @@ pub fn gradient(u: &Array, spacing: &[f64], boundary: Boundary) -> Result<Vec<Ar
 ///
 /// # Errors
 /// As [`gradient`]; another number of arrays; different shapes.
+#[doc = example!(
+    "let field = [&u * 0, u.clone()];"
+    "let flow = operators::divergence(&field, &[1.0, 1.0], Boundary::Wrap)?;"
+    "assert_eq!(flow.get(&[0, 1])?, 1.0.into());"
+)]
 pub fn divergence(field: &[Array], spacing: &[f64], boundary: Boundary) -> Result<Array> {
     check_spacing("divergence", field.len(), spacing)?;
     if field.iter().any(|part| part.rank() != field.len() || part.shape() != field[0].shape()) {
@@ -187,6 +201,10 @@ fn derivative(operation: &'static str, u: &Array, d: usize, h: f64, boundary: Bo
 /// # Errors
 /// Extents that are not odd, or not as many as dimensions; numbers that are not their product; too few cells;
 /// the error that `u` carries.
+#[doc = example!(
+    "let means = operators::convolve(&u, &[0.25, 0.5, 0.25], &[1, 3], Boundary::Open)?;"
+    "assert_eq!(means.to_vec::<f64>()?, [1.0, 4.0]);"
+)]
 pub fn convolve(u: &Array, kernel: &[f64], extents: &[i64], boundary: Boundary) -> Result<Array> {
     let odd = extents.len() == u.rank() && extents.iter().all(|extent| extent % 2 == 1 && *extent > 0);
     let places = if odd { Region::from_shape(extents)?.points() } else { Region::from_shape(&[])?.points() };
@@ -240,6 +258,11 @@ fn check_border(operation: &'static str, u: &Array, axis: usize, width: i64, lea
 ///
 /// # Errors
 /// No such dimension; fewer cells; those of [`Array::assign`].
+#[doc = example!(
+    "let mut v = u.clone();"
+    "operators::dirichlet(&mut v, 1, Side::High, 1, 7)?;"
+    "assert_eq!(v.to_vec::<f64>()?, [0.0, 1.0, 7.0, 3.0, 4.0, 7.0]);"
+)]
 pub fn dirichlet(u: &mut Array, axis: usize, side: Side, width: i64, value: impl Operand) -> Result<()> {
     check_border("dirichlet", u, axis, width, width)?;
     let extent = u.shape()[axis];
@@ -258,6 +281,11 @@ pub fn dirichlet(u: &mut Array, axis: usize, side: Side, width: i64, value: impl
 ///
 /// # Errors
 /// No such dimension; fewer than two cells; integers; those of [`Array::assign`].
+#[doc = example!(
+    "let mut v = u.clone();"
+    "operators::neumann(&mut v, 1, Side::Low, 0.0, 1.0)?;"
+    "assert_eq!(v.to_vec::<f64>()?, [1.0, 1.0, 2.0, 4.0, 4.0, 5.0]);"
+)]
 pub fn neumann(u: &mut Array, axis: usize, side: Side, slope: f64, h: f64) -> Result<()> {
     check_border("neumann", u, axis, 1, 2)?;
     let extent = u.shape()[axis];
@@ -275,6 +303,11 @@ pub fn neumann(u: &mut Array, axis: usize, side: Side, slope: f64, h: f64) -> Re
 ///
 /// # Errors
 /// No such dimension; fewer than three times as many cells; those of [`Array::assign`].
+#[doc = example!(
+    "let mut v = u.clone();"
+    "operators::periodic(&mut v, 1, 1)?;"
+    "assert_eq!(v.to_vec::<f64>()?, [1.0, 1.0, 1.0, 4.0, 4.0, 4.0]);"
+)]
 pub fn periodic(u: &mut Array, axis: usize, width: i64) -> Result<()> {
     check_border("periodic", u, axis, width, 3 * width)?;
     let n = u.shape()[axis];
@@ -288,6 +321,11 @@ pub fn periodic(u: &mut Array, axis: usize, width: i64) -> Result<()> {
 ///
 /// # Errors
 /// No such dimension; too few cells; those of [`Array::assign`].
+#[doc = example!(
+    "let mut v = u.clone();"
+    "operators::mirror(&mut v, 1, Side::Low, 1)?;"
+    "assert_eq!(v.to_vec::<f64>()?, [2.0, 1.0, 2.0, 5.0, 4.0, 5.0]);"
+)]
 pub fn mirror(u: &mut Array, axis: usize, side: Side, width: i64) -> Result<()> {
     check_border("mirror", u, axis, width, 2 * width + 1)?;
     let n = u.shape()[axis];

@@ -9,8 +9,9 @@ use crate::index::IndexError;
 /// The result of every fallible call.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// An error of the engine. Cloneable, because a lazy array that cannot be computed carries it.
-#[derive(Clone, Debug, thiserror::Error)]
+/// An error of the engine. Cloneable, because a lazy array that cannot be computed carries it. `{:?}` shows
+/// the same text as `{}`, so that `fn main() -> partita::Result<()>` and `unwrap` print it.
+#[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// Arguments that do not fit together or lie outside what is allowed.
@@ -155,6 +156,12 @@ pub enum FileFault {
     Damaged,
     /// The system refuses to read or write it.
     System,
+}
+
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 impl Error {

@@ -1,5 +1,8 @@
-//! What concerns the process as a whole: its settings, the error type, interruption, and traces.
+//! What concerns the process as a whole: its settings, the error type, interruption, and traces;
+//! and the macro that writes examples of documentation.
 
+#[macro_use]
+mod example;
 pub mod config;
 pub mod error;
 pub mod interrupt;

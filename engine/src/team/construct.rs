@@ -25,6 +25,7 @@ impl Team {
     ///
     /// # Errors
     /// Zero parts; no such device; [`Error::Environment`].
+    #[doc = example!("assert_eq!(Team::local(4)?.size(), 4); // On the devices that PARTITA_DEVICE names.")]
     pub fn local(parts: usize) -> Result<Team> {
         Team::on(&Device::named(&config().device)?, parts)
     }
@@ -33,6 +34,7 @@ impl Team {
     ///
     /// # Errors
     /// Zero parts or no devices.
+    #[doc = example!("let four = Team::on(&[Device::host()], 4)?;" "assert_eq!(four.size(), 4);")]
     pub fn on(devices: &[Device], parts: usize) -> Result<Team> {
         if devices.is_empty() {
             return Err(Error::invalid("Team::on", "at least 1 device", "none", "pass one of Device::all()"));
@@ -45,6 +47,10 @@ impl Team {
     ///
     /// # Errors
     /// No members.
+    #[doc = example!(
+        "let pair = Team::of(vec![Device::host(), Device::host()])?;"
+        "assert_eq!(pair.size(), 2);"
+    )]
     pub fn of(members: Vec<Device>) -> Result<Team> {
         let members = members.iter().map(|device| Member::here(0, device)).collect();
         Team::assemble(members, None, Arc::default())
@@ -65,6 +71,10 @@ impl Team {
     /// # Errors
     /// No parts or no devices; ranks that do not find each other; MPI that does not start; another rank that
     /// fails.
+    #[doc = example!(
+        "let all = Team::world_on(&[Device::host()], 2)?; // Run alone: two members on one rank."
+        "assert_eq!((all.ranks(), all.size()), (1, 2));"
+    )]
     pub fn world_on(devices: &[Device], parts_per_rank: usize) -> Result<Team> {
         match wire::world()? {
             Some(ranks) => Team::over(&ranks, job::share_of_this_machine(devices), parts_per_rank),
@@ -126,6 +136,7 @@ impl Team {
     ///
     /// # Errors
     /// No members, or such as there are not.
+    #[doc = example!("assert_eq!(team.of_members(&[1])?.size(), 1);")]
     pub fn of_members(&self, members: &[usize]) -> Result<Team> {
         if let Some(absent) = members.iter().find(|&&member| member >= self.size()) {
             let expected = format!("members below {}", self.size());

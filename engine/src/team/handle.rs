@@ -188,26 +188,31 @@ impl Team {
     }
 
     /// This rank of the program; 0 if it runs alone.
+    #[doc = example!("assert_eq!(team.rank(), 0);")]
     pub fn rank(&self) -> usize {
         self.0.ranks.as_ref().map_or(0, Ranks::rank)
     }
 
     /// How many ranks the program has that the team is over.
+    #[doc = example!("assert_eq!(team.ranks(), 1);")]
     pub fn ranks(&self) -> usize {
         self.0.ranks.as_ref().map_or(1, Ranks::count)
     }
 
     /// The rank of a member.
+    #[doc = example!("assert_eq!(team.rank_of(1), 0);")]
     pub fn rank_of(&self, member: usize) -> usize {
         self.0.members[member].rank
     }
 
     /// What people call the device of a member, whichever rank's it is.
+    #[doc = example!("assert_eq!(team.device_name(0), team.device(0).name());")]
     pub fn device_name(&self, member: usize) -> &str {
         &self.0.members[member].name
     }
 
     /// Whether a member is this rank's, so that its device and memory can be used here.
+    #[doc = example!("assert!(team.is_here(1));")]
     pub fn is_here(&self, member: usize) -> bool {
         self.0.members[member].device.is_some()
     }
@@ -219,6 +224,7 @@ impl Team {
     }
 
     /// What carries bytes to the other ranks; `None` if there are none.
+    #[doc = example!("assert!(team.wire().is_none()); // One process.")]
     pub fn wire(&self) -> Option<&Ranks> {
         self.0.ranks.as_ref()
     }
@@ -233,6 +239,7 @@ impl Team {
     ///
     /// # Errors
     /// A rank or a device that fails.
+    #[doc = example!("assert_eq!(team.transport()?, None); // One process.")]
     pub fn transport(&self) -> Result<Option<String>> {
         self.together("probing links for CUDA memory", || Ok(self.links()?.map(LinkTable::to_string)))
     }
@@ -274,6 +281,7 @@ impl Team {
     }
 
     /// Number of members, and of parts of every array on this team.
+    #[doc = example!("assert_eq!(team.size(), 2);")]
     pub fn size(&self) -> usize {
         self.0.members.len()
     }
@@ -282,12 +290,14 @@ impl Team {
     ///
     /// # Panics
     /// If the member is another rank's, see [`Team::is_here`].
+    #[doc = example!("assert_eq!(team.device(0).kind(), DeviceKind::Host);")]
     pub fn device(&self, member: usize) -> &Device {
         let Member { rank, device, .. } = &self.0.members[member];
         device.as_ref().unwrap_or_else(|| panic!("member {member} is on rank {rank}; ask `is_here` before"))
     }
 
     /// The distinct devices of this rank, in the order of their first member.
+    #[doc = example!("assert_eq!(team.devices().len(), 1); // Two parts on one device.")]
     pub fn devices(&self) -> Vec<Device> {
         self.0.devices.clone()
     }
@@ -296,6 +306,7 @@ impl Team {
     ///
     /// # Errors
     /// The first device that failed.
+    #[doc = example!("(&u + 1).eval()?;" "team.wait()?;")]
     pub fn wait(&self) -> Result<()> {
         let waited = self.0.devices.iter().try_for_each(Device::wait);
         waited.inspect_err(|error| self.0.ranks.iter().for_each(|ranks| report(ranks, error)))
@@ -303,6 +314,11 @@ impl Team {
 
     /// How many boxes of cells have travelled from one member to another so far, whether the two share a
     /// device or not. Work on what every member owns adds nothing.
+    #[doc = example!(
+        "let before = team.messages();"
+        "(u.slice(&s![.., ..-1]) + u.slice(&s![.., 1..])).eval()?;"
+        "assert!(team.messages() > before); // A halo travelled."
+    )]
     pub fn messages(&self) -> u64 {
         self.0.messages.load(Ordering::Relaxed)
     }

@@ -33,7 +33,7 @@ fn kind(device: &Device) -> &'static str {
     match device.kind() {
         DeviceKind::Host => "host",
         DeviceKind::Cuda => "cuda",
-        DeviceKind::Wgpu => "wgpu",
+        _ => "wgpu",
     }
 }
 

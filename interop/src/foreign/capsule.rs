@@ -18,6 +18,7 @@ pub fn location(of: &partita::Device) -> DLDevice {
         DeviceKind::Host => return DLDevice::CPU,
         DeviceKind::Cuda => DLDeviceType::CUDA,
         DeviceKind::Wgpu => DLDeviceType::WEBGPU,
+        _ => DLDeviceType::EXTDEV,
     };
     let alike = partita::Device::all().iter().filter(|device| device.kind() == of.kind());
     DLDevice { device_type, device_id: alike.take_while(|device| *device != of).count() as i32 }

@@ -37,7 +37,7 @@ fn waiting<T: Send>(
 ) -> PyResult<T> {
     match part.device().kind() {
         DeviceKind::Wgpu => detached(py, work),
-        DeviceKind::Host | DeviceKind::Cuda => work().map_err(raised),
+        _ => work().map_err(raised),
     }
 }
 

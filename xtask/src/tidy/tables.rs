@@ -71,6 +71,8 @@ pub const HOMES: &[(&str, &[&str])] = &[
 pub const ENGINE: &[(&str, &str)] = &[
     ("config", ""),
     ("index", ""),
+    // Text of documentation.
+    ("example", ""),
     // One error type for the crate: it names the errors of the layers, which name it in return.
     ("error", "config index plan device"),
     ("interrupt", "error"),

@@ -34,6 +34,7 @@ impl Array {
     ///
     /// # Errors
     /// A length that is not the shape's volume; memory; a distribution that is not the team's.
+    #[doc = example!("assert_eq!(u.get(&[1, 0])?, 3.0.into());")]
     pub fn from_slice<T: Element>(team: &Team, dist: &Distribution, data: &[T]) -> Result<Array> {
         Array::from_bytes(team, dist, T::DTYPE, bytemuck::cast_slice(data))
     }
@@ -42,6 +43,10 @@ impl Array {
     ///
     /// # Errors
     /// As [`Array::from_slice`].
+    #[doc = example!(
+        "let mask = Array::from_bools(&team, &dist, &[true, false, false, true, false, false])?;"
+        "assert_eq!(mask.slice(&s![.., 0]).to_bools()?, [true, true]);"
+    )]
     pub fn from_bools(team: &Team, dist: &Distribution, data: &[bool]) -> Result<Array> {
         Array::from_bytes(team, dist, DType::Bool, bytemuck::cast_slice(data))
     }
@@ -62,6 +67,10 @@ impl Array {
     ///
     /// # Errors
     /// Memory; a distribution that is not the team's.
+    #[doc = example!(
+        "let v = Array::from_fn(&team, &dist, |at| (10 * at[0] + at[1]) as i32)?;"
+        "assert_eq!(v.to_vec::<i32>()?, [0, 1, 2, 10, 11, 12]);"
+    )]
     pub fn from_fn<T: Element>(
         team: &Team,
         dist: &Distribution,
@@ -85,6 +94,10 @@ impl Array {
     ///
     /// # Errors
     /// As [`Array::from_slice`].
+    #[doc = example!(
+        "let v = Array::from_bytes(&team, &dist, DType::U8, &[7; 6])?;"
+        "assert_eq!(v.to_vec::<u8>()?, [7; 6]);"
+    )]
     pub fn from_bytes(team: &Team, dist: &Distribution, dtype: DType, data: &[u8]) -> Result<Array> {
         let (size, volume) = (dtype.size_bytes(), dist.global().volume()?);
         if Some(data.len()) != (volume as usize).checked_mul(size) {
@@ -265,6 +278,11 @@ impl Array {
     ///
     /// # Errors
     /// Another number of pieces than parts here, or of bytes in one; inside a `Loop`'s step; memory.
+    #[doc = example!(
+        "let pieces = [vec![0u8, 3], vec![1, 2, 4, 5]]; // Part 0 owns column 0."
+        "let v = Array::from_pieces(&team, &dist, DType::U8, &pieces)?;"
+        "assert_eq!(v.to_vec::<u8>()?, [0, 1, 2, 3, 4, 5]);"
+    )]
     pub fn from_pieces<P: AsRef<[u8]>>(
         team: &Team,
         dist: &Distribution,

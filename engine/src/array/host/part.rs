@@ -52,6 +52,7 @@ impl Array {
     ///
     /// # Errors
     /// Inside a `Loop`'s step; those of [`Array::eval`].
+    #[doc = example!("let parts = u.parts()?;" "assert_eq!((parts.len(), parts[1].index()), (2, 1));")]
     pub fn parts(&self) -> Result<Vec<Part>> {
         if Recorder::current().is_recording() {
             return Err(Error::invalid(
@@ -147,11 +148,13 @@ impl Array {
     }
 
     /// Whether both handles point to one value.
+    #[doc = example!("assert!(u.is_same(&u.clone()) && !u.is_same(&(&u + 0)));")]
     pub fn is_same(&self, other: &Array) -> bool {
         Arc::ptr_eq(&self.node, &other.node)
     }
 
     /// Whether anything else points to this value: a clone, a part, or an expression that is not computed.
+    #[doc = example!("assert!(!u.is_shared());" "let copy = u.clone();" "assert!(copy.is_shared());")]
     pub fn is_shared(&self) -> bool {
         Arc::strong_count(&self.node) > 1
     }

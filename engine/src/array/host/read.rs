@@ -21,6 +21,11 @@ use crate::team::Team;
 use crate::wire::{CollectiveSignature, Ranks, pass};
 
 /// A Rust type that is an element type.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an element type",
+    label = "expected i8 to i64, u8 to u64, f32, f64, or f16 and bf16 of `partita::half`",
+    note = "bools are written by `Array::from_bools` and read by `Array::to_bools`"
+)]
 pub trait Element: bytemuck::Pod + Send + Sync {
     /// Its dtype.
     const DTYPE: DType;
@@ -46,6 +51,7 @@ impl Array {
     ///
     /// # Errors
     /// Another dtype than the array's; those of [`Array::eval`].
+    #[doc = example!("assert_eq!(u.to_vec::<f64>()?, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);")]
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         self.readable("to_vec", T::DTYPE)?;
         let mut elements: Vec<T> = zeros(self.volume()?, &self.team().devices())?;
@@ -66,6 +72,7 @@ impl Array {
     ///
     /// # Errors
     /// As [`Array::to_vec`].
+    #[doc = example!("assert_eq!(u.less(2).to_bools()?, [true, true, false, false, false, false]);")]
     pub fn to_bools(&self) -> Result<Vec<bool>> {
         self.readable("to_bools", DType::Bool)?;
         Ok(self.to_bytes()?.into_iter().map(|byte| byte != 0).collect())
@@ -75,6 +82,7 @@ impl Array {
     ///
     /// # Errors
     /// More or fewer elements than one; those of [`Array::to_vec`].
+    #[doc = example!("assert_eq!(u.max(&[]).item::<f64>()?, 5.0);")]
     pub fn item<T: Element>(&self) -> Result<T> {
         self.readable("item", T::DTYPE)?;
         if self.volume()? != 1 {
@@ -95,6 +103,7 @@ impl Array {
     ///
     /// # Errors
     /// Reading inside a `Loop`'s step; those of [`Array::eval`].
+    #[doc = example!("assert_eq!(u.cast(DType::U8).to_bytes()?, [0, 1, 2, 3, 4, 5]);")]
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         self.recorded()?;
         let bytes = self.volume()?.saturating_mul(self.dtype().size_bytes());
@@ -111,6 +120,11 @@ impl Array {
     ///
     /// # Errors
     /// As [`Array::to_bytes`]; another length.
+    #[doc = example!(
+        "let mut bytes = [0; 6];"
+        "u.cast(DType::U8).read_into(&mut bytes)?;"
+        "assert_eq!(bytes, [0, 1, 2, 3, 4, 5]);"
+    )]
     pub fn read_into(&self, data: &mut [u8]) -> Result<()> {
         self.recorded()?;
         let expected = self.volume()?.saturating_mul(self.dtype().size_bytes());
@@ -383,6 +397,7 @@ impl Array {
     ///
     /// # Errors
     /// An index outside the shape; those of [`Array::to_vec`].
+    #[doc = example!("assert_eq!(u.get(&[1, 2])?, 5.0.into());")]
     pub fn get(&self, at: &[i64]) -> Result<Scalar> {
         self.check_index("get", at)?;
         if let Some((base, map)) = self.node.seen().filter(|(base, _)| base.storage().is_some()) {
@@ -411,6 +426,11 @@ impl Array {
     ///
     /// # Errors
     /// An index outside the shape; a value of another dtype; those of [`Array::eval`].
+    #[doc = example!(
+        "let mut v = u.clone();"
+        "v.set(&[0, 0], 9.0.into())?;"
+        "assert_eq!((v.get(&[0, 0])?, u.get(&[0, 0])?), (9.0.into(), 0.0.into()));"
+    )]
     pub fn set(&mut self, at: &[i64], value: Scalar) -> Result<()> {
         self.readable("set", value.dtype)?;
         self.check_index("set", at)?;
@@ -438,6 +458,7 @@ impl Array {
     ///
     /// # Errors
     /// A map that has no meaning for another size; those of [`Array::eval`].
+    #[doc = example!("assert_eq!(u.resized(&[1, 4])?.to_vec::<f64>()?, [0.0, 1.0, 2.0, 0.0]);")]
     pub fn resized(&self, shape: &[i64]) -> Result<Array> {
         // The old shape's halos may not fit the new one; they come when needed.
         let none = Index::zeros(self.rank());
@@ -454,6 +475,7 @@ impl Array {
     ///
     /// # Errors
     /// No such part; those of [`Array::to_vec`].
+    #[doc = example!("assert_eq!(u.part_to_vec::<f64>(1)?, [1.0, 2.0, 4.0, 5.0]);")]
     pub fn part_to_vec<T: Element>(&self, part: usize) -> Result<Vec<T>> {
         self.readable("part_to_vec", T::DTYPE)?;
         let dist = self.distribution()?;

@@ -42,6 +42,11 @@ impl Array {
     /// # Errors
     /// Another number of boxes than parts; boxes outside the shape; dimensions that are not blocks; memory;
     /// those of [`Array::eval`].
+    #[doc = example!(
+        "let boxes = [Region::new(&[0, 0], &[1, 3])?, Region::new(&[1, 0], &[2, 3])?]; // Rows."
+        "let rows = u.request(&boxes)?;"
+        "assert_eq!(rows.len(), 2);"
+    )]
     pub fn request(&self, requests: &[Region]) -> Result<Vec<Requested>> {
         self.eval()?;
         let Some(storage) = self.node.storage() else { unreachable!("eval computes or fails") };

@@ -52,6 +52,12 @@ impl Array {
     ///
     /// # Errors
     /// Inside a `Loop`'s step; replicated dimensions; those of [`Array::eval`].
+    #[doc = example!(
+        "let mut v = u.clone();"
+        "let lent = v.writable()?;"
+        "assert_eq!(lent.parts().len(), 2); // Others may write there now."
+        "lent.end()?;"
+    )]
     pub fn writable(&mut self) -> Result<WritableGuard<'_>> {
         let idle = Array::of(Node::failed(&self.node, self.dtype(), lent_out()));
         let lent = Writable::of(std::mem::replace(self, idle), None, |array| Ok(array.clone()));

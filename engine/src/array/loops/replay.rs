@@ -62,6 +62,14 @@ impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
     /// A loop over `state`; nothing runs yet. The step assigns to or replaces the arrays it is given,
     /// reads no array on the host, and does the same every time: replayed steps repeat the plain numbers of
     /// the recorded ones. [`Loop::run`] compares the numbers of the first steps and fails where they differ.
+    #[doc = example!(
+        "let mut growth = Loop::new(vec![u], |state| {"
+        "    state[0] *= 2;"
+        "    Ok(())"
+        "});"
+        "growth.run(10)?;"
+        "assert_eq!(growth.state()[0].get(&[0, 1])?, 1024.0.into());"
+    )]
     pub fn new(state: Vec<Array>, step: F) -> Loop<F> {
         Loop::over(state, step, None)
     }
@@ -117,6 +125,14 @@ impl<F: Step> Loop<F> {
     /// needed along dimensions that are not blocks, or wider than a neighbour's part; the step reduces, or
     /// fetches what no halo holds. More than 131072 steps are refused before any runs.
     #[must_use]
+    #[doc = example!(
+        "let mut mean = Loop::new(vec![u], |state| {"
+        "    let next = (state[0].slice(&s![.., ..-2]) + state[0].slice(&s![.., 2..])) / 2;"
+        "    state[0].assign(&s![.., 1..-1], &next)"
+        "})"
+        ".depth(2);"
+        "mean.run(4)?;"
+    )]
     pub fn depth(mut self, steps: usize) -> Loop<F> {
         self.depth.wanted = Depth::Steps(steps);
         self
@@ -126,32 +142,52 @@ impl<F: Step> Loop<F> {
     /// of them are timed, with an exchange in each and with one in several. Where steps cannot share an
     /// exchange, each has its own; [`Loop::explain`] says why. All ranks do what rank 0 finds.
     #[must_use]
+    #[doc = example!("let mut same = Loop::new(vec![u], |_| Ok(())).auto_depth();" "same.run(3)?;")]
     pub fn auto_depth(mut self) -> Loop<F> {
         self.depth.wanted = Depth::Auto;
         self
     }
 
     /// The state after the steps run so far.
+    #[doc = example!(
+        "let same = Loop::new(vec![u.clone()], |_| Ok(()));"
+        "assert!(same.state()[0].is_same(&u));"
+    )]
     pub fn state(&self) -> &[Array] {
         &self.state
     }
 
     /// Steps run so far.
+    #[doc = example!(
+        "let mut same = Loop::new(vec![u], |_| Ok(()));"
+        "same.run(3)?;"
+        "assert_eq!(same.steps(), 3);"
+    )]
     pub fn steps(&self) -> u64 {
         self.done
     }
 
     /// True once steps are replayed rather than run through the step function.
+    #[doc = example!(
+        "let mut growth = Loop::new(vec![u], |state| {"
+        "    state[0] += 1;"
+        "    Ok(())"
+        "});"
+        "growth.run(20)?;"
+        "assert!(growth.is_replaying());"
+    )]
     pub fn is_replaying(&self) -> bool {
         self.cycle.is_some()
     }
 
     /// How many steps share an exchange from now on.
+    #[doc = example!("assert_eq!(Loop::new(vec![u], |_| Ok(())).steps_per_exchange(), 1);")]
     pub fn steps_per_exchange(&self) -> usize {
         self.depth.steps_per_exchange()
     }
 
     /// How many steps share an exchange, with which halos, and why, in words.
+    #[doc = example!("assert!(!Loop::new(vec![u], |_| Ok(())).explain().is_empty());")]
     pub fn explain(&self) -> String {
         let mut text = self.depth.to_string();
         if self.cycle.as_ref().is_some_and(Cycle::is_tiled) {
@@ -167,6 +203,15 @@ impl<F: Step> Loop<F> {
     /// steps in all than a u64 counts; a plain number that was another one in an earlier step, found within
     /// the first steps, whose results are right. What a step did before it failed or panicked stays done, and
     /// a further run begins with a whole step.
+    #[doc = example!(
+        "let mut growth = Loop::new(vec![u], |state| {"
+        "    state[0] += 1;"
+        "    Ok(())"
+        "});"
+        "growth.run(2)?;"
+        "growth.run(3)?;"
+        "assert_eq!(growth.state()[0].get(&[0, 0])?, 5.0.into());"
+    )]
     pub fn run(&mut self, count: u64) -> Result<()> {
         if self.clock.is_some() {
             let remedy = "say which numbers they get with run_with";

@@ -15,6 +15,7 @@ use crate::index::{COORDINATE_LIMIT, Distribution, Index, Region};
 
 /// What lies beyond the ends of an array `a b c d` that is padded.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
 pub enum Padding {
     /// One value: `v v | a b c d | v v`.
     Constant(Scalar),
@@ -50,6 +51,10 @@ impl Array {
     ///
     /// # Errors
     /// No arrays; arrays that do not agree; no such dimension; the errors that arrays carry.
+    #[doc = example!(
+        "let twice = Array::concatenate(&[&u, &u], 1)?;"
+        "assert_eq!(twice.shape()[..], [2, 6]);"
+    )]
     pub fn concatenate(arrays: &[&Array], axis: usize) -> Result<Array> {
         let given = || arrays.iter().map(|array| format!("{} {}", array.dtype(), array.shape()));
         let agree = |a: &Array, b: &Array| {
@@ -81,6 +86,7 @@ impl Array {
     ///
     /// # Errors
     /// As [`Array::concatenate`].
+    #[doc = example!("assert_eq!(Array::stack(&[&u, &u], 0)?.shape()[..], [2, 2, 3]);")]
     pub fn stack(arrays: &[&Array], axis: usize) -> Result<Array> {
         let thick = arrays.iter().map(|array| array.unsqueeze(&[axis])).collect::<Result<Vec<Array>>>()?;
         if let Some(other) = arrays.iter().find(|array| array.shape() != arrays[0].shape()) {
@@ -98,6 +104,10 @@ impl Array {
     ///
     /// Carries an error for widths below 0, more cells along a dimension than [`COORDINATE_LIMIT`], and
     /// nothing to repeat.
+    #[doc = example!(
+        "let wide = u.pad(&[(0, 0), (1, 1)], Padding::Edge);"
+        "assert_eq!(wide.slice(&s![0, ..]).to_vec::<f64>()?, [0.0, 0.0, 1.0, 2.0, 2.0]);"
+    )]
     pub fn pad(&self, widths: &[(i64, i64)], with: Padding) -> Array {
         self.or_failed(self.try_pad(widths, with))
     }
@@ -203,6 +213,7 @@ impl Array {
     /// Element `i` of the result is element `i + offsets`, wrapping around. Recorded. Of blocks it is a view,
     /// as [`Array::shift`], distributed like the array; where the array is periodic a halo holds the
     /// cells that wrap around; otherwise a copy in temporary memory holds them and all other operand cells.
+    #[doc = example!("assert_eq!(u.roll(&[0, 1]).to_vec::<f64>()?, [1.0, 2.0, 0.0, 4.0, 5.0, 3.0]);")]
     pub fn roll(&self, offsets: &[i64]) -> Array {
         self.or_failed(self.try_roll(offsets))
     }

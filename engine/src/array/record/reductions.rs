@@ -45,11 +45,16 @@ impl Array {
     }
 
     /// Sums over `axes` (all if empty), which stay with extent 1. Integers and bool sum in 64 bits.
+    #[doc = example!(
+        "assert_eq!(u.sum(&[0]).to_vec::<f64>()?, [3.0, 5.0, 7.0]);"
+        "assert_eq!(u.sum(&[]).item::<f64>()?, 15.0);"
+    )]
     pub fn sum(&self, axes: &[usize]) -> Array {
         self.widened().reduction("sum", axes, Reduction::Fold(FoldOp::Sum))
     }
 
     /// Products, as [`Array::sum`].
+    #[doc = example!("assert_eq!(u.prod(&[1]).to_vec::<f64>()?, [0.0, 60.0]);")]
     pub fn prod(&self, axes: &[usize]) -> Array {
         self.widened().reduction("prod", axes, Reduction::Fold(FoldOp::Product))
     }
@@ -63,22 +68,26 @@ impl Array {
     }
 
     /// The smallest elements over `axes` (all if empty), which stay with extent 1; NaN wins.
+    #[doc = example!("assert_eq!(u.min(&[0]).to_vec::<f64>()?, [0.0, 1.0, 2.0]);")]
     pub fn min(&self, axes: &[usize]) -> Array {
         self.reduction("min", axes, Reduction::Fold(FoldOp::Min))
     }
 
     /// The largest elements, as [`Array::min`].
+    #[doc = example!("assert_eq!(u.max(&[1]).to_vec::<f64>()?, [2.0, 5.0]);")]
     pub fn max(&self, axes: &[usize]) -> Array {
         self.reduction("max", axes, Reduction::Fold(FoldOp::Max))
     }
 
     /// Arithmetic means over `axes` (all if empty), which stay with extent 1. Integers give f64.
+    #[doc = example!("assert_eq!(u.mean(&[1]).to_vec::<f64>()?, [1.0, 4.0]);")]
     pub fn mean(&self, axes: &[usize]) -> Array {
         let floats = if self.dtype().is_float() { self.clone() } else { self.cast(DType::F64) };
         floats.sum(axes) / self.count_over(axes)
     }
 
     /// As [`Array::mean`], of [`Array::sum_reproducible`].
+    #[doc = example!("assert_eq!(u.mean_reproducible(&[]).item::<f64>()?, 2.5);")]
     pub fn mean_reproducible(&self, axes: &[usize]) -> Array {
         let floats = if self.dtype().is_float() { self.clone() } else { self.cast(DType::F64) };
         floats.sum_reproducible(axes) / self.count_over(axes)
@@ -94,11 +103,13 @@ impl Array {
     }
 
     /// True where all elements over `axes` (all if empty) are nonzero.
+    #[doc = example!("assert_eq!(u.less(3).all(&[1]).to_bools()?, [true, false]);")]
     pub fn all(&self, axes: &[usize]) -> Array {
         self.truth().reduction("all", axes, Reduction::Fold(FoldOp::All))
     }
 
     /// True where any element over `axes` (all if empty) is nonzero.
+    #[doc = example!("assert_eq!(u.equal(4).any(&[0]).to_bools()?, [false, true, false]);")]
     pub fn any(&self, axes: &[usize]) -> Array {
         self.truth().reduction("any", axes, Reduction::Fold(FoldOp::Any))
     }
@@ -109,11 +120,13 @@ impl Array {
 
     /// Where the smallest element is: its index along `axis`, or in the array flattened in C order;
     /// the first of equals; the first NaN if there is one. i64.
+    #[doc = example!("assert_eq!(u.argmin(Some(1)).to_vec::<i64>()?, [0, 0]);")]
     pub fn argmin(&self, axis: Option<usize>) -> Array {
         self.arg("argmin", axis, false)
     }
 
     /// Where the largest element is, as [`Array::argmin`].
+    #[doc = example!("assert_eq!(u.argmax(None).item::<i64>()?, 5);")]
     pub fn argmax(&self, axis: Option<usize>) -> Array {
         self.arg("argmax", axis, true)
     }

@@ -34,16 +34,21 @@ impl Array {
     }
 
     /// As [`Array::scan`], without the element itself: the first one is the operation's neutral element.
+    #[doc = example!(
+        "assert_eq!(u.scan_before(1, FoldOp::Sum).to_vec::<f64>()?, [0.0, 0.0, 1.0, 0.0, 3.0, 7.0]);"
+    )]
     pub fn scan_before(&self, axis: usize, op: FoldOp) -> Array {
         self.scanned(AxisScan { axis, op, exclusive: true })
     }
 
     /// Sums of all elements up to each along `axis`. Integers and bool sum in 64 bits, as in [`Array::sum`].
+    #[doc = example!("assert_eq!(u.cumulative_sum(1).to_vec::<f64>()?, [0.0, 1.0, 3.0, 3.0, 7.0, 12.0]);")]
     pub fn cumulative_sum(&self, axis: usize) -> Array {
         self.widened().scan(axis, FoldOp::Sum)
     }
 
     /// Products of all elements up to each along `axis`, as [`Array::cumulative_sum`].
+    #[doc = example!("assert_eq!(u.cumulative_prod(0).to_vec::<f64>()?, [0.0, 1.0, 2.0, 0.0, 4.0, 10.0]);")]
     pub fn cumulative_prod(&self, axis: usize) -> Array {
         self.widened().scan(axis, FoldOp::Product)
     }

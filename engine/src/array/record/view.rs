@@ -30,6 +30,11 @@ impl Array {
 
     /// A view: the elements that spans name, recorded, not copied. `u.slice(&s![1..-1, ..; 2])`; see
     /// [`crate::s!`]. What computes with it reads the elements where they are.
+    #[doc = example!(
+        "assert_eq!(u.slice(&s![1, ..;2]).to_vec::<f64>()?, [3.0, 5.0]);"
+        "let n = 2usize;"
+        "assert_eq!(u.slice(&s![0..n, -1]).to_vec::<f64>()?, [2.0, 5.0]);"
+    )]
     pub fn slice(&self, spans: &[Span]) -> Array {
         self.or_failed(self.try_slice(spans))
     }
@@ -41,6 +46,11 @@ impl Array {
 
     /// The array moved: element `i` of the result is element `i + offsets` of this one, wrapping
     /// around. Dimensions with a nonzero offset must be periodic.
+    #[doc = example!(
+        "let round = Distribution::builder(&[2, 3]).grid(&[1, 2]).periodic(&[true, true]).build()?;"
+        "let u = u.redistribute(&round)?;"
+        "assert_eq!(u.shift(&[1, 0]).to_vec::<f64>()?, [3.0, 4.0, 5.0, 0.0, 1.0, 2.0]);"
+    )]
     pub fn shift(&self, offsets: &[i64]) -> Array {
         self.or_failed(self.try_shift(offsets))
     }
@@ -84,6 +94,7 @@ impl Array {
 
     /// The dimensions in another order: `axes[d]` becomes dimension d. Recorded; every element stays on its
     /// part, of which the grid is transposed too.
+    #[doc = example!("assert_eq!(u.transpose(&[1, 0]).to_vec::<f64>()?, [0.0, 3.0, 1.0, 4.0, 2.0, 5.0]);")]
     pub fn transpose(&self, axes: &[usize]) -> Array {
         self.or_failed(self.try_transpose(axes))
     }
@@ -101,6 +112,7 @@ impl Array {
 
     /// The elements in reverse order along a dimension. Recorded; along blocks every element stays on its
     /// part, and the last one comes first.
+    #[doc = example!("assert_eq!(u.flip(1).to_vec::<f64>()?, [2.0, 1.0, 0.0, 5.0, 4.0, 3.0]);")]
     pub fn flip(&self, axis: usize) -> Array {
         if axis >= self.rank() {
             let expected = format!("a dimension below {}", self.rank());
@@ -114,6 +126,7 @@ impl Array {
 
     /// The elements whose coordinate in dimension 1 is `offset` larger than that in dimension 0, as the last
     /// dimension of the result; the other dimensions come before it. Recorded.
+    #[doc = example!("assert_eq!(u.diagonal(1).to_vec::<f64>()?, [1.0, 5.0]);")]
     pub fn diagonal(&self, offset: i64) -> Array {
         self.or_failed(self.try_diagonal(offset))
     }
@@ -137,6 +150,7 @@ impl Array {
 
     /// The array seen with a larger shape: dimensions of extent 1 stretch, missing ones are added in front.
     /// Recorded; where its elements are depends on what they are used with.
+    #[doc = example!("assert_eq!(u.slice(&s![0, ..]).broadcast_to(&[4, 3]).sum(&[]).item::<f64>()?, 12.0);")]
     pub fn broadcast_to(&self, shape: &[i64]) -> Array {
         self.or_failed(
             Index::new(shape).map_err(Error::from).and_then(|s| self.stretched("broadcast_to", &s)),
@@ -197,6 +211,7 @@ impl Array {
     ///
     /// # Errors
     /// Other extents; dropping all dimensions of an array of several parts.
+    #[doc = example!("assert_eq!(u.sum(&[0]).squeeze(&[0])?.shape()[..], [3]);")]
     pub fn squeeze(&self, axes: &[usize]) -> Result<Array> {
         self.recorded()?;
         if axes.iter().any(|&d| d >= self.rank() || self.shape()[d] != 1) {
@@ -214,6 +229,7 @@ impl Array {
     ///
     /// # Errors
     /// Dimensions beyond the rank; too many dimensions.
+    #[doc = example!("assert_eq!(u.unsqueeze(&[1])?.shape()[..], [2, 1, 3]);")]
     pub fn unsqueeze(&self, before: &[usize]) -> Result<Array> {
         self.recorded()?;
         if before.iter().any(|&d| d > self.rank()) {
@@ -231,6 +247,7 @@ impl Array {
     ///
     /// # Errors
     /// Spans outside the shape; steps, dropped and new dimensions.
+    #[doc = example!("assert_eq!(u.region(&s![.., 1..])?, Region::new(&[0, 1], &[2, 3])?);")]
     pub fn region(&self, spans: &[Span]) -> Result<Region> {
         self.recorded()?;
         let Selected { shape, map } = resolve("region", &self.shape(), spans)?;
@@ -301,7 +318,13 @@ impl Span {
     }
 }
 
-/// What [`crate::s!`] accepts: `..`, `a..b`, `a..`, `..b`, a number, `NewAxis`.
+/// What [`crate::s!`] accepts: `..`, `a..b`, `a..`, `..b`, a number, `NewAxis`. Numbers are i32, i64 or
+/// usize.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not name elements of a dimension",
+    label = "expected `..`, `a..b`, `a..`, `..b`, a number (i32, i64 or usize) or `NewAxis`",
+    note = "write `a..b + 1` for `a..=b`; numbers below 0 count from the end"
+)]
 pub trait IntoSpan {
     /// The span it means.
     fn into_span(self) -> Span;
@@ -321,11 +344,34 @@ macro_rules! into_span {
 into_span! {
     Span: span => span;
     RangeFull: _ => Span::Range { start: None, stop: None, step: 1 };
-    Range<i64>: range => Span::Range { start: Some(range.start), stop: Some(range.end), step: 1 };
-    RangeFrom<i64>: range => Span::Range { start: Some(range.start), stop: None, step: 1 };
-    RangeTo<i64>: range => Span::Range { start: None, stop: Some(range.end), step: 1 };
-    i64: at => Span::At(at);
     NewAxis: _ => Span::New;
+}
+
+macro_rules! into_span_of {
+    ($($type:ty, $at:ident => $coordinate:expr;)*) => {$(
+        into_span! {
+            Range<$type>: range => {
+                let coordinate = |$at: $type| Some($coordinate);
+                Span::Range { start: coordinate(range.start), stop: coordinate(range.end), step: 1 }
+            };
+            RangeFrom<$type>: range => {
+                let $at = range.start;
+                Span::Range { start: Some($coordinate), stop: None, step: 1 }
+            };
+            RangeTo<$type>: range => {
+                let $at = range.end;
+                Span::Range { start: None, stop: Some($coordinate), step: 1 }
+            };
+            $type: $at => Span::At($coordinate);
+        }
+    )*};
+}
+
+into_span_of! {
+    i64, at => at;
+    i32, at => i64::from(at);
+    // Larger than any extent, and refused like one.
+    usize, at => i64::try_from(at).unwrap_or(i64::MAX);
 }
 
 /// The spans of a view, one per dimension: `s![1..-1, ..]` is a window, `s![..;2, 8..3;-1]` goes in steps

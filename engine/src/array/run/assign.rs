@@ -36,6 +36,11 @@ impl Array {
     /// # Errors
     /// Spans outside the shape, shapes or dtypes that do not fit, and those of [`Array::eval`]; the
     /// array then keeps its value.
+    #[doc = example!(
+        "let mut v = u.clone();"
+        "v.assign(&s![.., 0], &(u.slice(&s![.., 2]) * 10))?;"
+        "assert_eq!(v.to_vec::<f64>()?, [20.0, 1.0, 2.0, 50.0, 4.0, 5.0]);"
+    )]
     pub fn assign(&mut self, spans: &[Span], value: &Array) -> Result<()> {
         assign_all(&mut [(self, value)], spans)
     }
@@ -46,6 +51,12 @@ impl Array {
 ///
 /// # Errors
 /// As [`Array::assign`]; no array is changed then.
+#[doc = example!(
+    "let (mut v, mut w) = (u.clone(), u.clone());"
+    "let (a, b) = (v.slice(&s![0, ..]) + 1, w.slice(&s![0, ..]) * 2);"
+    "partita::assign_all(&mut [(&mut v, &a), (&mut w, &b)], &s![1, ..])?;"
+    "assert_eq!((v.get(&[1, 2])?, w.get(&[1, 2])?), (3.0.into(), 4.0.into()));"
+)]
 pub fn assign_all(pairs: &mut [(&mut Array, &Array)], spans: &[Span]) -> Result<()> {
     let Some((first, _)) = pairs.first() else { return Ok(()) };
     let team = first.node.team.clone();
@@ -324,6 +335,11 @@ impl Array {
     /// # Errors
     /// Positions outside the array; a value of another shape or dtype; those of [`Array::eval`]. The array
     /// then keeps its value.
+    #[doc = example!(
+        "let mut v = u.clone();"
+        "v.scatter(&[0, 5], &u.slice(&s![0, 1..]))?;"
+        "assert_eq!(v.to_vec::<f64>()?, [1.0, 1.0, 2.0, 3.0, 4.0, 2.0]);"
+    )]
     pub fn scatter(&mut self, positions: &[i64], value: &Array) -> Result<()> {
         self.recorded()?;
         value.recorded()?;
@@ -384,6 +400,10 @@ impl Array {
     ///
     /// # Errors
     /// Another shape or number of parts; memory; those of [`Array::eval`].
+    #[doc = example!(
+        "let rows = Distribution::default_partition(2, &[2, 3])?;"
+        "assert_eq!(u.redistribute(&rows)?.part_to_vec::<f64>(1)?, [3.0, 4.0, 5.0]);"
+    )]
     pub fn redistribute(&self, dist: &Distribution) -> Result<Array> {
         self.move_to(self.team(), dist)
     }
@@ -392,6 +412,11 @@ impl Array {
     ///
     /// # Errors
     /// Another shape; another number of parts than `team` has members; memory; those of [`Array::eval`].
+    #[doc = example!(
+        "let one = Team::on(&[Device::host()], 1)?;"
+        "let v = u.move_to(&one, &Distribution::default_partition(1, &[2, 3])?)?;"
+        "assert_eq!(v.to_vec::<f64>()?, u.to_vec::<f64>()?);"
+    )]
     pub fn move_to(&self, team: &Team, dist: &Distribution) -> Result<Array> {
         self.eval()?;
         let Some(storage) = self.node.storage() else { unreachable!("eval computes or fails") };

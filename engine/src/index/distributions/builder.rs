@@ -44,11 +44,16 @@ impl Wanted {
 
 impl Distribution {
     /// Starts the description of a distribution of this global shape; by default one part without halo.
+    #[doc = example!(dist: "assert_eq!(dist.parts(), 2);")]
     pub fn builder(global_shape: &[i64]) -> DistributionBuilder {
         DistributionBuilder::new(global_shape)
     }
 
     /// The default partition: dimension 0 cut into `parts` parts, the extra rows with the last ones.
+    #[doc = example!(
+        dist:
+        "assert_eq!(Distribution::default_partition(2, &[5])?.owned(1), Region::new(&[2], &[5])?);"
+    )]
     pub fn default_partition(parts: usize, global_shape: &[i64]) -> Result<Distribution> {
         Distribution::builder(global_shape).parts(parts).build()
     }
@@ -71,12 +76,18 @@ impl DistributionBuilder {
     }
 
     /// The number of parts. Without a grid, dimension 0 is cut into all of them.
+    #[doc = example!(
+        dist:
+        "let rows = Distribution::builder(&[4, 3]).parts(2).build()?;"
+        "assert_eq!(rows.owned(0), Region::new(&[0, 0], &[2, 3])?);"
+    )]
     pub fn parts(mut self, parts: usize) -> Self {
         self.parts = Some(parts);
         self
     }
 
     /// The number of parts along every dimension.
+    #[doc = example!(dist: "assert_eq!(dist.owned(1), Region::new(&[0, 1], &[2, 3])?);")]
     pub fn grid(mut self, shape: &[i64]) -> Self {
         self.grid = Some(shape.to_vec());
         self
@@ -91,30 +102,55 @@ impl DistributionBuilder {
 
     /// Explicit bounds of the parts along dimension `d`: 0, then where each part stops, up to the size.
     /// Dimensions without bounds are divided evenly; without a grid, they are not cut.
+    #[doc = example!(
+        dist:
+        "let uneven = Distribution::builder(&[5]).parts(2).bounds(0, &[0, 4, 5]).build()?;"
+        "assert_eq!(uneven.owner(&[3])?, 0);"
+    )]
     pub fn bounds(mut self, d: usize, bounds: &[i64]) -> Self {
         self.maps.push((d, Wanted::Bounds(bounds.to_vec())));
         self
     }
 
     /// Blocks of `block_size` along dimension `d`, dealt out to its parts in turn.
+    #[doc = example!(
+        dist:
+        "let dealt = Distribution::builder(&[6]).parts(2).cyclic(0, 1).build()?;"
+        "assert_eq!((dealt.owner(&[2])?, dealt.owner(&[3])?), (0, 1));"
+    )]
     pub fn cyclic(mut self, d: usize, block_size: i64) -> Self {
         self.maps.push((d, Wanted::Cyclic(block_size)));
         self
     }
 
     /// All of dimension `d` at every one of its parts.
+    #[doc = example!(
+        dist:
+        "let copies = Distribution::builder(&[6]).parts(2).replicated(0).build()?;"
+        "assert_eq!(copies.holders(&[3])?, [0, 1]);"
+    )]
     pub fn replicated(mut self, d: usize) -> Self {
         self.maps.push((d, Wanted::Replicated));
         self
     }
 
     /// A map for dimension `d`, of any kind. Without a grid, the number of its parts counts.
+    #[doc = example!(
+        dist:
+        "let cut = Distribution::builder(&[6]).map(0, DimMap::even(6, 3)?).build()?;"
+        "assert_eq!(cut.parts(), 3);"
+    )]
     pub fn map(mut self, d: usize, map: DimMap) -> Self {
         self.maps.push((d, Wanted::Map(map)));
         self
     }
 
     /// Halo widths below and above in every dimension.
+    #[doc = example!(
+        dist:
+        "let wide = Distribution::builder(&[6]).parts(2).halo(&[1], &[1]).build()?;"
+        "assert_eq!(wide.stored(1), Region::new(&[2], &[6])?);"
+    )]
     pub fn halo(mut self, lo: &[i64], hi: &[i64]) -> Self {
         self.halo = (lo.to_vec(), hi.to_vec());
         self
@@ -127,18 +163,29 @@ impl DistributionBuilder {
     }
 
     /// Widths of the boundary below and above in every dimension.
+    #[doc = example!(
+        dist:
+        "let framed = Distribution::builder(&[6]).boundary(&[1], &[1]).build()?;"
+        "assert_eq!(framed.interior(), Region::new(&[1], &[5])?);"
+    )]
     pub fn boundary(mut self, lo: &[i64], hi: &[i64]) -> Self {
         self.boundary = (lo.to_vec(), hi.to_vec());
         self
     }
 
     /// Which dimensions are periodic.
+    #[doc = example!(dist: "assert!(Distribution::builder(&[6]).periodic(&[true]).build()?.periodic(0));")]
     pub fn periodic(mut self, periodic: &[bool]) -> Self {
         self.periodic = periodic.to_vec();
         self
     }
 
     /// The distribution, or the first thing that is wrong with its description.
+    #[doc = example!(
+        dist:
+        "let wrong = Distribution::builder(&[6]).grid(&[2, 2]).build();"
+        "assert!(wrong.is_err());"
+    )]
     pub fn build(self) -> Result<Distribution> {
         Region::from_shape(&self.shape)?;
         self.check_ranks()?;

@@ -70,21 +70,25 @@ impl Distribution {
     }
 
     /// The number of dimensions.
+    #[doc = example!(dist: "assert_eq!(dist.rank(), 2);")]
     pub fn rank(&self) -> usize {
         self.dims.len()
     }
 
     /// The global shape.
+    #[doc = example!(dist: "assert_eq!(dist.shape()[..], [2, 3]);")]
     pub fn shape(&self) -> Index {
         Index::from_fn(self.rank(), |d| self.dims[d].map.size())
     }
 
     /// All cells: from zero to the shape.
+    #[doc = example!(dist: "assert_eq!(dist.global(), Region::new(&[0, 0], &[2, 3])?);")]
     pub fn global(&self) -> Region {
         Region::from_fn(self.rank(), |d| (0, self.dims[d].map.size()))
     }
 
     /// The global region without its boundary.
+    #[doc = example!(dist: "assert_eq!(dist.interior(), dist.global()); // No boundary.")]
     pub fn interior(&self) -> Region {
         Region::from_fn(self.rank(), |d| {
             let (lo, hi) = self.dims[d].boundary;
@@ -93,32 +97,45 @@ impl Distribution {
     }
 
     /// The arrangement of the parts.
+    #[doc = example!(dist: "assert_eq!(dist.grid().shape()[..], [1, 2]);")]
     pub fn grid(&self) -> &ProcessGrid {
         &self.grid
     }
 
     /// The number of parts, those that own nothing included.
+    #[doc = example!(dist: "assert_eq!(dist.parts(), 2);")]
     pub fn parts(&self) -> usize {
         self.grid.parts()
     }
 
     /// Who owns what along dimension `d`.
+    #[doc = example!(dist: "assert_eq!(dist.map(1).parts(), 2);")]
     pub fn map(&self, d: usize) -> &DimMap {
         &self.dims[d].map
     }
 
     /// Whether dimension `d` is periodic.
+    #[doc = example!(dist: "assert!(!dist.periodic(0));")]
     pub fn periodic(&self, d: usize) -> bool {
         self.dims[d].periodic
     }
 
     /// The declared halo widths below and above; the widest where parts differ.
+    #[doc = example!(
+        dist:
+        "let (below, above) = dist.with_halo(&[0, 1], &[0, 2])?.halo();"
+        "assert_eq!((below[1], above[1]), (1, 2));"
+    )]
     pub fn halo(&self) -> (Index, Index) {
         let widths = |d: usize| self.dims[d].halo.widest();
         (Index::from_fn(self.rank(), |d| widths(d).0), Index::from_fn(self.rank(), |d| widths(d).1))
     }
 
     /// The halo widths of one part, below and above: none where there is nothing to copy.
+    #[doc = example!(
+        dist:
+        "assert_eq!(dist.with_halo(&[0, 1], &[0, 1])?.halo_of(0).0[..], [0, 0]); // Nothing is below part 0."
+    )]
     pub fn halo_of(&self, part: usize) -> (Index, Index) {
         let (owned, stored) = (self.owned(part), self.stored(part));
         let below = Index::from_fn(self.rank(), |d| owned.start()[d] - stored.start()[d]);
@@ -127,11 +144,13 @@ impl Distribution {
 
     /// The declared halo widths (below, above) of every grid coordinate of dimension `d`; `None` where all
     /// are alike.
+    #[doc = example!(dist: "assert_eq!(dist.halo_per_part(1), None); // All alike.")]
     pub fn halo_per_part(&self, d: usize) -> Option<&[(i64, i64)]> {
         self.dims[d].halo.list()
     }
 
     /// The boundary widths below and above.
+    #[doc = example!(dist: "assert_eq!(dist.boundary().0[..], [0, 0]);")]
     pub fn boundary(&self) -> (Index, Index) {
         let widths = |d: usize| self.dims[d].boundary;
         (Index::from_fn(self.rank(), |d| widths(d).0), Index::from_fn(self.rank(), |d| widths(d).1))
@@ -142,6 +161,7 @@ impl Distribution {
     }
 
     /// Whether every dimension has a block map.
+    #[doc = example!(dist: "assert!(dist.is_block());")]
     pub fn is_block(&self) -> bool {
         self.dims.iter().all(|dim| dim.map.is_block())
     }
@@ -159,23 +179,35 @@ impl Distribution {
     }
 
     /// Whether some part holds copies of what another owns: where sums over all parts would count twice.
+    #[doc = example!(dist: "assert!(!dist.has_copies());")]
     pub fn has_copies(&self) -> bool {
         self.dims.iter().any(|dim| dim.map.has_copies())
     }
 
     /// The block distribution of the packed coordinates; itself where all maps are blocks. Copies are cells
     /// of their own there, so its shape may be larger.
+    #[doc = example!(dist: "assert_eq!(dist.packed(), dist); // All dimensions are blocks.")]
     pub fn packed(&self) -> Distribution {
         Distribution { grid: self.grid, dims: self.dims.iter().map(Dim::packed).collect() }
     }
 
     /// The packed coordinates of a cell at its owner.
+    #[doc = example!(
+        dist:
+        "let dealt = Distribution::builder(&[4]).parts(2).cyclic(0, 1).build()?;"
+        "assert_eq!(dealt.to_packed(&[1])?[..], [2]); // Part 1 begins there."
+    )]
     pub fn to_packed(&self, global_point: &[i64]) -> Result<Index> {
         self.owner(global_point)?;
         Ok(Index::from_fn(self.rank(), |d| self.dims[d].map.to_packed(global_point[d]).unwrap_or_default()))
     }
 
     /// The cell at packed coordinates, in `packed().global()`.
+    #[doc = example!(
+        dist:
+        "let dealt = Distribution::builder(&[4]).parts(2).cyclic(0, 1).build()?;"
+        "assert_eq!(dealt.from_packed(&[2])?[..], [1]);"
+    )]
     pub fn from_packed(&self, packed_point: &[i64]) -> Result<Index> {
         check_rank("Distribution::from_packed", self.rank(), packed_point.len())?;
         let global: Option<Vec<i64>> =
@@ -193,6 +225,7 @@ impl Distribution {
     }
 
     /// The cells that `part` holds, as their global coordinates along every dimension.
+    #[doc = example!(dist: "let columns = &dist.owned_set(1)?[1];" "assert_eq!(columns.len(), 2);")]
     pub fn owned_set(&self, part: usize) -> Result<Vec<IndexSet>> {
         self.check_part(part)?;
         let at = self.grid.coordinate(part);
@@ -207,6 +240,7 @@ impl Distribution {
     }
 
     /// Every part that holds a cell, the owner first, then in the order of the parts' grid coordinates.
+    #[doc = example!(dist: "assert_eq!(dist.holders(&[0, 2])?, [1]);")]
     pub fn holders(&self, global_point: &[i64]) -> Result<Vec<usize>> {
         self.owner(global_point)?;
         let holders: Vec<Vec<usize>> =
@@ -217,6 +251,7 @@ impl Distribution {
     }
 
     /// The cells that `part` owns, in packed coordinates, which for block maps are the global ones.
+    #[doc = example!(dist: "assert_eq!(dist.owned(0).volume()?, 2);")]
     pub fn owned(&self, part: usize) -> Region {
         let at = self.grid.coordinate(part);
         Region::from_fn(self.rank(), |d| self.dims[d].owned(at[d] as usize))
@@ -224,12 +259,14 @@ impl Distribution {
 
     /// The cells that `part` stores: its own and its halo. In a periodic dimension they reach past the ends,
     /// below 0 and up to beyond the size; in others they stop there. A part that owns nothing stores nothing.
+    #[doc = example!(dist: "assert_eq!(dist.with_halo(&[0, 1], &[0, 1])?.stored(1), dist.global());")]
     pub fn stored(&self, part: usize) -> Region {
         self.around(part, |d, at| self.dims[d].stored(at))
     }
 
     /// The cells that `part` owns widened by `lo` and `hi`, with the ends treated as for
     /// [`Distribution::stored`]. Widths beyond the halo are allowed; negative ones are not.
+    #[doc = example!(dist: "assert_eq!(dist.reach(1, &[0, 1], &[0, 1])?, dist.global());")]
     pub fn reach(&self, part: usize, lo: &[i64], hi: &[i64]) -> Result<Region> {
         check_rank("Distribution::reach", self.rank(), lo.len())?;
         check_rank("Distribution::reach", self.rank(), hi.len())?;
@@ -253,6 +290,7 @@ impl Distribution {
     }
 
     /// The part that owns a cell.
+    #[doc = example!(dist: "assert_eq!(dist.owner(&[1, 1])?, 1);")]
     pub fn owner(&self, global_point: &[i64]) -> Result<usize> {
         check_rank("Distribution::owner", self.rank(), global_point.len())?;
         let mut at = Index::zeros(self.rank());
@@ -273,6 +311,11 @@ impl Distribution {
     }
 
     /// The owner of a cell, and the cell's place in what the owner stores.
+    #[doc = example!(
+        dist:
+        "let (part, at) = dist.to_local(&[1, 2])?;"
+        "assert_eq!((part, &at[..]), (1, &[1, 1][..]));"
+    )]
     pub fn to_local(&self, global_point: &[i64]) -> Result<(usize, Index)> {
         let part = self.owner(global_point)?;
         let (stored, packed) = (self.stored(part), self.to_packed(global_point)?);
@@ -280,6 +323,7 @@ impl Distribution {
     }
 
     /// The cell at a place of what `part` stores. Places in a halo name the cell that they copy.
+    #[doc = example!(dist: "assert_eq!(dist.to_global(1, &[1, 1])?[..], [1, 2]);")]
     pub fn to_global(&self, part: usize, local_point: &[i64]) -> Result<Index> {
         self.check_part(part)?;
         check_rank("Distribution::to_global", self.rank(), local_point.len())?;
@@ -300,22 +344,26 @@ impl Distribution {
 
     /// The (left, right) neighbours of a part in every dimension of the grid, whether they own anything or
     /// not.
+    #[doc = example!(dist: "assert_eq!(dist.neighbors(0)?[1], (None, Some(1)));")]
     pub fn neighbors(&self, part: usize) -> Result<Vec<(Option<usize>, Option<usize>)>> {
         let periodic: Vec<bool> = self.dims.iter().map(|dim| dim.periodic).collect();
         self.grid.neighbors(part, &periodic)
     }
 
     /// Refuses a number that is no part's.
+    #[doc = example!(dist: "assert!(dist.check_part(1).is_ok() && dist.check_part(2).is_err());")]
     pub fn check_part(&self, part: usize) -> Result<()> {
         self.grid.check_part(part)
     }
 
     /// Whether every part owns the same cells in both. Halo, boundary and periodicity may differ.
+    #[doc = example!(dist: "assert!(dist.same_layout(&dist.with_halo(&[0, 1], &[0, 1])?));")]
     pub fn same_layout(&self, other: &Distribution) -> bool {
         self.grid == other.grid && self.dims.iter().zip(&other.dims).all(|(a, b)| a.map == b.map)
     }
 
     /// The same with other halo widths.
+    #[doc = example!(dist: "assert_eq!(dist.with_halo(&[0, 1], &[0, 1])?.stored(0).volume()?, 4);")]
     pub fn with_halo(&self, lo: &[i64], hi: &[i64]) -> Result<Distribution> {
         check_rank("halo", self.rank(), lo.len())?;
         check_rank("halo", self.rank(), hi.len())?;
@@ -359,6 +407,11 @@ impl Distribution {
 
     /// The distribution of a unit-stride slice: element `i` of the slice is owned by the part that owns cell
     /// `slice.start + i`. It has no halo and no boundary, and is periodic where the slice is whole.
+    #[doc = example!(
+        dist:
+        "let right = dist.restricted(&Region::new(&[0, 1], &[2, 3])?)?;"
+        "assert!(right.owned(0).is_empty());"
+    )]
     pub fn restricted(&self, slice: &Region) -> Result<Distribution> {
         check_rank("Distribution::restricted", self.rank(), slice.rank())?;
         self.strided(slice, &Index::filled(self.rank(), 1))
@@ -366,6 +419,11 @@ impl Distribution {
 
     /// The distribution of a slice that takes every `steps[d]`-th cell of a region, starting with its first.
     /// Every element stays with its part. It has no halo and no boundary.
+    #[doc = example!(
+        dist:
+        "let ends = dist.strided(&dist.global(), &[1, 2])?;"
+        "assert_eq!(ends.shape()[..], [2, 2]);"
+    )]
     pub fn strided(&self, slice: &Region, steps: &[i64]) -> Result<Distribution> {
         check_rank("Distribution::strided", self.rank(), slice.rank())?;
         check_rank("Distribution::strided", self.rank(), steps.len())?;
@@ -396,6 +454,7 @@ impl Distribution {
 
     /// The distribution of arrays whose elements are `extent` numbers each, in a further last dimension that
     /// is not divided.
+    #[doc = example!(dist: "assert_eq!(dist.with_inner(2)?.shape()[..], [2, 3, 2]);")]
     pub fn with_inner(&self, extent: i64) -> Result<Distribution> {
         let with = |inner: i64, of: &Index| of.iter().copied().chain([inner]).collect::<Vec<i64>>();
         let grid = ProcessGrid::numbered(&with(1, self.grid.shape()), &with(0, self.grid.strides()))?;
@@ -405,6 +464,7 @@ impl Distribution {
 
     /// The distribution of the elements that [`Distribution::with_inner`] made this one of; `None` where the
     /// last dimension is divided.
+    #[doc = example!(dist: "assert_eq!(dist.with_inner(2)?.without_inner(), Some(dist));")]
     pub fn without_inner(&self) -> Option<Distribution> {
         let (_, dims) = self.dims.split_last().filter(|(inner, _)| inner.map.parts() == 1)?;
         let (shape, strides) = (&self.grid.shape()[..dims.len()], &self.grid.strides()[..dims.len()]);
@@ -413,6 +473,7 @@ impl Distribution {
     }
 
     /// The same way of dividing another shape; see [`DimMap::resized`]. Halo, boundary and periodicity stay.
+    #[doc = example!(dist: "assert_eq!(dist.resized(&[2, 6])?.parts(), 2);")]
     pub fn resized(&self, global_shape: &[i64]) -> Result<Distribution> {
         check_rank("Distribution::resized", self.rank(), global_shape.len())?;
         let dims = self.dims.iter().zip(global_shape).enumerate().map(|(d, (dim, &size))| {
@@ -427,6 +488,11 @@ impl Distribution {
     /// is divided evenly where that would give a part more than twice its share; a distribution that is not
     /// all blocks gives the default partition. It has no halo and no boundary, and is periodic where nothing
     /// is around.
+    #[doc = example!(
+        dist:
+        "let larger = dist.enclosing(&[4, 5], &[1, 1])?;"
+        "assert_eq!(larger.owner(&[0, 4])?, 1);"
+    )]
     pub fn enclosing(&self, global_shape: &[i64], start: &[i64]) -> Result<Distribution> {
         check_rank("Distribution::enclosing", self.rank(), global_shape.len())?;
         check_rank("Distribution::enclosing", self.rank(), start.len())?;
@@ -462,6 +528,7 @@ impl Distribution {
 
     /// The distribution of a reduction over `axes` that keeps them with extent 1: there, grid coordinate 0
     /// owns the result and the other parts own nothing. It has no halo and no boundary.
+    #[doc = example!(dist: "assert_eq!(dist.reduced(&[1])?.shape()[..], [2, 1]);")]
     pub fn reduced(&self, axes: &[usize]) -> Result<Distribution> {
         let mut dropped = [false; MAX_RANK];
         for &axis in axes {

@@ -117,6 +117,7 @@ impl Distribution {
     /// map with the halo of the middle part hatched. Three: such maps without halo, for slices along
     /// dimension 0. The boundary is shaded. Coordinates are global, and copies are drawn where there is a row
     /// for them.
+    #[doc = example!(dist: "assert!(dist.svg()?.starts_with(\"<svg\"));")]
     pub fn svg(&self) -> Result<String> {
         let mut sheet = Sheet::default();
         match self.rank() {

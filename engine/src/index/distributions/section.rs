@@ -80,6 +80,10 @@ pub fn sections(owned: &Region, stored: &Region) -> Result<Vec<Section>> {
 
 impl Distribution {
     /// The sections that `part` stores, empty ones included; see [`sections`].
+    #[doc = example!(
+        dist:
+        "assert_eq!(dist.sections(0)?.iter().filter(|section| section.outside() == 0).count(), 1);"
+    )]
     pub fn sections(&self, part: usize) -> Result<Vec<Section>> {
         self.check_part(part)?;
         sections(&self.owned(part), &self.stored(part))

@@ -50,6 +50,11 @@ impl Array {
     ///
     /// # Errors
     /// As [`Array::fft`].
+    #[doc = example!(
+        "let pairs = Array::stack(&[&u, &(&u * 0)], 2)?; // Real and imaginary parts."
+        "let same = pairs.fft(&[0])?.inverse_fft(&[0])?;"
+        "assert_eq!(same.to_vec::<f64>()?, pairs.to_vec::<f64>()?);"
+    )]
     pub fn inverse_fft(&self, axes: &[usize]) -> Result<Array> {
         let cells: f64 = axes.iter().filter(|&&d| d < self.rank()).map(|&d| self.shape()[d] as f64).product();
         transformed(self, axes, Direction::Inverse, 1.0 / cells)

@@ -24,6 +24,7 @@ pub struct Launch {
 
 /// Where the ranks of a job find each other.
 #[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Rendezvous {
     /// A file that rank 0 writes and removes. Its folder must belong to the user alone.
     File(PathBuf),
