@@ -5,7 +5,6 @@
 
 mod cases;
 mod gates;
-#[path = "../../engine/tests/raw_access/mod.rs"]
 mod raw_access;
 mod results;
 mod run;

@@ -20,6 +20,10 @@ def test_a_wheel_runs_in_a_fresh_environment_without_rust(tmp_path):
     features = ["--features", "mpi"] if pt._native.has_mpi() else []
     subprocess.run([*build, "--interpreter", sys.executable, "--out", tmp_path, "--auditwheel", "skip", *features], check=True, cwd=ROOT)
     (wheel,) = tmp_path.glob("partita-*-cp311-abi3-*.whl")
+    bench = shutil.copy(ROOT / "target/debug/partita-bench", tmp_path)
+    if strip := shutil.which("strip"):
+        subprocess.run([strip, bench], check=True)
+    subprocess.run([sys.executable, ROOT / "interop/tests/wheel/add_program.py", wheel, bench], check=True)
     install = [sys.executable, ROOT / "interop/tests/wheel/install.py", wheel, "--offline"]
     done = subprocess.run(install, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -9,9 +9,16 @@ use std::time::SystemTime;
 use partita::prelude::*;
 use serde::{Deserialize, Serialize};
 
+/// The version of the lines of a saved run, which docs/benchmarks.md describes. A field that is added, leaves
+/// or changes its meaning is a new version.
+pub const SCHEMA: u32 = 1;
+
 /// The first line of a saved run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
+    /// [`SCHEMA`] of the program that wrote the lines; 0 in files from before there was one.
+    #[serde(default)]
+    pub schema: u32,
     pub version: String,
     /// UTC.
     pub date: String,
@@ -53,6 +60,7 @@ impl Machine {
         let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let is_cuda = devices.iter().any(|device| device.kind() == DeviceKind::Cuda && !device.is_software());
         Machine {
+            schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
             processor: field(&processors, "model name").unwrap_or("unknown processor").to_owned(),

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use crate::results::machine::Machine;
+use crate::results::machine::{Machine, SCHEMA};
 
 /// One line of a saved run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -159,9 +159,17 @@ pub fn read(file: &Path) -> Result<Vec<Line>> {
 
 pub fn from_text(text: &str) -> Result<Vec<Line>> {
     let lines = text.lines().filter(|line| !line.trim().is_empty());
-    lines
-        .map(|line| serde_json::from_str(line).with_context(|| format!("not a line of a saved run: {line}")))
-        .collect()
+    let read =
+        |line| serde_json::from_str(line).with_context(|| format!("not a line of a saved run: {line}"));
+    let lines = lines.map(read).collect::<Result<Vec<Line>>>()?;
+    for line in &lines {
+        let Line::Machine(Machine { schema, version, .. }) = line else { continue };
+        ensure!(
+            *schema == SCHEMA,
+            "expected lines of schema {SCHEMA}, given schema {schema}; use partita-bench {version} for it"
+        );
+    }
+    Ok(lines)
 }
 
 #[cfg(test)]
@@ -217,5 +225,41 @@ mod tests {
         assert_eq!(text.lines().count(), 4);
         assert_eq!(from_text(&text).expect("read"), lines);
         assert!(from_text("{\"kind\":\"record\"}").is_err());
+        let other = text.replacen("\"schema\":1", "\"schema\":7", 1);
+        let error = format!("{:#}", from_text(&other).expect_err("another schema"));
+        assert!(error.contains("expected lines of schema 1, given schema 7"), "{error}");
+    }
+
+    /// The names of all fields, of fields of fields too, are in the table of docs/benchmarks.md.
+    #[test]
+    fn every_field_is_documented() {
+        fn names(value: &serde_json::Value, found: &mut Vec<String>) {
+            let Some(fields) = value.as_object() else { return };
+            for (name, inner) in fields {
+                found.push(name.clone());
+                // The names in `peers` are those of libraries.
+                if name != "peers" {
+                    names(inner, found);
+                    inner.as_array().into_iter().flatten().for_each(|element| names(element, found));
+                }
+            }
+        }
+        let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/benchmarks.md");
+        let document = fs::read_to_string(document).expect("the document");
+        let (_, table) = document.split_once("## Result files").expect("a section");
+        let missing = Missing {
+            workload: String::new(),
+            who: String::new(),
+            dtype: String::new(),
+            reason: String::new(),
+        };
+        let record = Record::of_time("E1", "triad", "host", vec![0.5]);
+        for line in [Line::Machine(Machine::example()), Line::Record(record), Line::Failed(missing)] {
+            let mut found = Vec::new();
+            names(&serde_json::to_value(line).expect("a value"), &mut found);
+            for name in found {
+                assert!(table.contains(&format!("`{name}`")), "{name} is not documented");
+            }
+        }
     }
 }

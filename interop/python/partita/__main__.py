@@ -1,11 +1,14 @@
 """``python -m partita doctor``: what is here, what is missing, and how to get it. ``demo``: a first program.
-``launch``: a script as several processes."""
+``bench``: the benchmark. ``launch``: a script as several processes."""
 
 from __future__ import annotations
 
 import platform
+import shutil
 import struct
+import subprocess
 import sys
+import sysconfig
 import time
 import zlib
 from importlib.metadata import PackageNotFoundError, version
@@ -19,6 +22,7 @@ from ._core.ranks.launch import launch
 
 _USAGE = """usage: python -m partita doctor
        python -m partita demo [FILE.png]
+       python -m partita bench [run ... | report FILES | list | doctor | --help]
        python -m partita launch -n N SCRIPT [ARGUMENTS]"""
 
 _PEERS = {
@@ -145,6 +149,20 @@ def _demo(path: Path) -> int:
     return int(not same)
 
 
+def _bench(words: list[str]) -> int:
+    """Runs the benchmark's program of the wheel; without words a quick run beside the installed peers, and its page."""
+    program = shutil.which("partita-bench", path=sysconfig.get_path("scripts"))
+    if program is None:
+        remedy = "install the wheel of `cargo xtask wheel`, or run `cargo run --release -p partita-bench` in a clone"
+        print(f"bench: expected the program partita-bench beside this Python, given none; {remedy}", file=sys.stderr)
+        return 2
+    if words:
+        return subprocess.call([program, *words])
+    saved, page = "partita-bench.jsonl", "partita-bench.html"
+    done = subprocess.call([program, "run", "--quick", "--peers", sys.executable, "--save", saved])
+    return done or subprocess.call([program, "report", saved, "--out", page])
+
+
 def main(arguments: list[str]) -> int:
     """Runs the command; 2 for anything else."""
     match arguments:
@@ -152,6 +170,8 @@ def main(arguments: list[str]) -> int:
             return _doctor()
         case ["demo", *names] if len(names) < 2:
             return _demo(Path(*names or ["partita-demo.png"]))
+        case ["bench", *words]:
+            return _bench(words)
         case ["launch", *words]:
             return launch(words)
     print(_USAGE, file=sys.stderr)

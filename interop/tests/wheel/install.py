@@ -45,7 +45,7 @@ def link_packages(site: Path) -> None:
 
 
 def use(wheel: Path, offline: bool) -> None:
-    """Runs the demo, the doctor and some tests of the wheel, in a folder that holds nothing else."""
+    """Runs the demo, the doctor, the benchmark and some tests of the wheel, in a folder that holds nothing else."""
     inspect(wheel)
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
@@ -72,6 +72,10 @@ def use(wheel: Path, offline: bool) -> None:
         assert "bit for bit" in run("-m", "partita", "demo")
         assert (home / "partita-demo.png").read_bytes().startswith(b"\x89PNG")
         assert "host" in run("-m", "partita", "doctor")
+        quick = ("run", "--quick", "--filter", "=triad", "--samples", "2", "--save", "run.jsonl")
+        assert "triad" in run("-m", "partita", "bench", *quick)
+        run("-m", "partita", "bench", "report", "run.jsonl", "run.jsonl", "--out", "two.html")
+        assert "triad" in (home / "two.html").read_text()
         shutil.copytree(TESTS, home / "tests", ignore=shutil.ignore_patterns("__pycache__", "malformed"))
         print(run("-m", "pytest", "-q", "-p", "no:cacheprovider", *(f"tests/{name}" for name in SLICE)).splitlines()[-1])
 

