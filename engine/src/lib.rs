@@ -71,9 +71,10 @@
 //! # Modules
 //!
 //! [`mod@array`], [`operators`] (finite differences, boundaries, Fourier transforms, random numbers) and
-//! [`io`] (saved states) are what programs use; [`index`] describes distributions, [`device`] devices, [`wire`] how processes find each other.
-//! [`raw`] is the unsafe way to the memory and the work of devices, for kernels of your own. Modules that
-//! are not shown here belong to the engine and may change in any version.
+//! [`io`] (saved states) are what programs use; [`index`] describes distributions, [`device`] devices,
+//! [`wire`] how processes find each other. [`raw`] is the unsafe way to the memory and the work of devices,
+//! for kernels of your own. Modules that are not shown here belong to the engine and may change in any
+//! version.
 //!
 //! Rust 1.95 or newer; a newer one comes in a minor version only, and never one younger than three months.
 

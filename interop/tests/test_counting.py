@@ -26,13 +26,17 @@ def test_random_arrays(parts):
         assert (counts.numpy() == expected[0]).all() and (edges.numpy() == expected[1]).all()
         whole = (host.ravel() + 4).astype(int)
         assert (pt.bincount(pt.asarray(whole, team=team)).numpy() == np.bincount(whole)).all()
+        # Many numbers are counted in sorted order.
+        assert (pt.bincount(pt.asarray(whole, team=team), minlength=1100).numpy() == np.bincount(whole, minlength=1100)).all()
+        counts, edges = pt.histogram(u, 1037, (-3, 4.5))
+        assert (counts.numpy() == np.histogram(host, 1037, (-3, 4.5))[0]).all()
 
 
 @pytest.mark.parametrize("parts", [1, 3])
 def test_numbers_beyond_the_ends_are_refused(parts):
     u = pt.arange(5, team=pt.Team.local(parts, "host"))
     for beyond in ([5], [0, -6], [2**40]):
-        with pytest.raises(IndexError, match="from -5 to 4"):
+        with pytest.raises(IndexError, match="expected indices from -5 to 4"):
             u[pt.asarray(beyond, team=u.team)]
     with pytest.raises(ValueError, match="negative"):
         pt.bincount([1, -1])

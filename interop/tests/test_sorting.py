@@ -1,5 +1,7 @@
 """What sorts, against NumPy: random arrays with ties, NaN and -0.0, on several numbers of parts and distributions."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -113,7 +115,7 @@ def test_sort_in_place_writes_through_views():
     (lambda u: pt.median(u + 1j), TypeError, "median: expected real numbers"),
     (lambda u: pt.quantile(u, 1.5), ValueError, r"Quantiles must be in the range \[0, 1\]"),
     (lambda u: pt.percentile(u, 101), ValueError, r"Percentiles must be in the range \[0, 100\]"),
-    (lambda u: pt.quantile(u, 0.5, method="nearest"), NotImplementedError, "quantile: expected a method"),
+    (lambda u: pt.quantile(u, 0.5, method="next"), ValueError, "quantile: expected a method"),
     (lambda u: pt.quantile(pt.zeros(0), 0.5), IndexError, "quantile: expected at least one element"),
 ])  # fmt: skip
 def test_errors(call, error, text):
@@ -197,6 +199,7 @@ def test_sets_are_numpys():
 
 
 METHODS = ["linear", "weibull", "hazen", "interpolated_inverted_cdf", "median_unbiased", "normal_unbiased", "lower", "higher", "midpoint"]
+METHODS += ["nearest", "inverted_cdf", "averaged_inverted_cdf", "closest_observation"]
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -219,6 +222,10 @@ def test_medians_and_quantiles_are_numpys():
             kind = host.dtype if host.dtype.kind == "f" else np.dtype("f8")
             assert given.dtype == kind and given.shape == expected.shape
             np.testing.assert_allclose(given.numpy(), expected, rtol=0, atol=64 * np.finfo(kind).eps)
+    u, line = pt.arange(6, dtype=float), np.arange(6.0)
+    for method, q in itertools.product(METHODS, [0, 0.1, 1 / 6, 0.25, 0.3, 0.5, 0.7, 0.75, 5 / 6, 0.9, 1]):
+        np.testing.assert_allclose(pt.quantile(u, q, method=method).item(), np.quantile(line, q, method=method), atol=1e-14)
+        np.testing.assert_allclose(pt.nanquantile(u[:5], q, method=method).item(), np.quantile(line[:5], q, method=method), atol=1e-14)
     out = pt.zeros(3)
     assert pt.median([[1, 5, 3], [2, 2, 2]], axis=0, out=out) is out and out.tolist() == [1.5, 3.5, 2.5]
 

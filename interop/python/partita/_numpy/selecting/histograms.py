@@ -1,5 +1,6 @@
-"""How many elements are in bins. Every bin is a reduction, so weights are added in the order of `sum`: the same counts on every
-layout, and sums of weights within the bounds of sums. Edges are few and the host's."""
+"""How many elements are in bins. Bins are reductions, and many of them are counted in a sorted line; weights are always added by
+reductions, in the order of `sum`: the same counts on every layout, and sums of weights within the bounds of sums. Edges are few
+and the host's."""
 
 from __future__ import annotations
 
@@ -15,17 +16,19 @@ from ..._core.dtypes import DType, float64, int64, result_type
 from ..._core.rearrange import concatenate, ravel, reshape
 from ..._core.reductions import max, mean, min, sum
 from .searching import searchsorted
+from .sorting import sort
 
 __all__ = ["bincount", "histogram", "histogram2d", "histogram_bin_edges", "histogramdd"]
 
-#: Bins that are counted by one reduction.
+#: Bins that are counted by one reduction; of more numbers sorting is less work.
 _TOGETHER = 1 << 10
 
 
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Array:
     """How often each number is among integers of at least 0, or the sums of the weights that stand beside it.
 
-    The work is the product of elements and numbers. Computes. Collective.
+    More than 1024 numbers are counted in sorted order; with weights the work is the product of elements and numbers. Computes.
+    Collective.
 
     Parameters
     ----------
@@ -66,6 +69,9 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Array:
 
 def _counted(numbers: Array, count: int, weights: Array | None) -> Array:
     """How often each number below ``count`` is in a line, or the sums of its weights."""
+    if weights is None and count > _TOGETHER:
+        starts = searchsorted(sort(numbers), arange(count + 1, dtype=int64, team=numbers.team))
+        return starts[1:] - starts[:-1]
     # Once, rather than in every bin.
     numbers, weights = numbers.eval(), None if weights is None else weights.eval()
     pieces = []

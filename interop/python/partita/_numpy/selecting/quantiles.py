@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from ..._api.create import arange
@@ -23,7 +24,20 @@ _METHODS = {
     "linear": (1.0, 1.0), "weibull": (0.0, 0.0), "hazen": (0.5, 0.5), "interpolated_inverted_cdf": (0.0, 1.0),
     "median_unbiased": (1 / 3.0, 1 / 3.0), "normal_unbiased": (3 / 8.0, 3 / 8.0),
 }  # fmt: skip
-_ENDS = ("lower", "higher", "midpoint")
+#: Of methods that take elements as they are, or the middle of two: by count and q the place, a number whose part behind the point
+#: is the share of the way; by this share and the number of the element below how far to go to the one above.
+_PLACES: dict[str, Callable[[Any, float], Any]] = {
+    "inverted_cdf": lambda count, q: count * q - 1, "averaged_inverted_cdf": lambda count, q: count * q - 1,
+    "closest_observation": lambda count, q: count * q - 1.5,
+    **dict.fromkeys(("lower", "higher", "midpoint", "nearest"), lambda count, q: (count - 1) * q),
+}  # fmt: skip
+_STEPS: dict[str, Callable[[Any, Any], Any]] = {
+    "lower": lambda share, below: 0.0 * share, "higher": lambda share, below: 1.0 * (share > 0),
+    "midpoint": lambda share, below: 0.5 * (share > 0),
+    "nearest": lambda share, below: 1.0 * ((share > 0.5) | ((share == 0.5) & (below % 2 == 1))),
+    "inverted_cdf": lambda share, below: 1.0 * (share > 0), "averaged_inverted_cdf": lambda share, below: 0.5 + 0.5 * (share > 0),
+    "closest_observation": lambda share, below: 1.0 * ((share > 0) | (below % 2 == 0)),
+}  # fmt: skip
 
 
 def _sorted(name: str, a: Any, axis: Axis) -> tuple[Array, list[int], tuple[int, ...]]:
@@ -64,31 +78,32 @@ def _between(low: Array, high: Array, share: Any) -> Array:
     return high - reach * (1 - share) if share >= 0.5 else low + reach * share
 
 
+def _within(number: Any, count: Any) -> Any:
+    """A number of an element, moved to the first or the last one if there is none."""
+    if isinstance(count, Array):
+        last = where(count > 0, count - 1, 0)
+        return where(number < 0, 0, where(number > last, last, number))
+    return max(min(number, count - 1), 0)
+
+
 def _one(line: Array, q: float, method: str, count: Any) -> Array:
     """The quantile ``q`` of the first elements of each line."""
     if method in _METHODS:
         alpha, beta = _METHODS[method]
         place = (count - 1) * q if method == "linear" else count * q + (alpha + q * (1 - alpha - beta)) - 1
-    elif method in _ENDS:
-        place = (count - 1) * q
+    elif method in _PLACES:
+        place = _PLACES[method](count, q)
     else:
-        raise NotImplementedError(f"quantile: expected a method of {', '.join((*_METHODS, *_ENDS))}, given {method!r}")
-    if isinstance(count, Array):
-        last = where(count > 0, count - 1, 0)
-        place = where(place < 0, 0.0, where(place > last, last * 1.0, place))
-        below = place // 1
-        share, above = place - below, where(below + 1 > last, last, below + 1)
-    else:
-        place = min(max(place, 0.0), count - 1.0)
-        below = math.floor(place)
-        share, above = place - below, min(below + 1, count - 1)
-    if method == "lower":
-        return _at(line, below)
-    if method == "higher":
-        return _at(line, where(share > 0, above, below) if isinstance(share, Array) else above if share else below)
-    if method == "midpoint":
-        share = where(share > 0, 0.5, 0.0) if isinstance(share, Array) else 0.5 if share else 0.0
-    return _between(_at(line, below), _at(line, above), share)
+        raise ValueError(f"quantile: expected a method of {', '.join((*_METHODS, *_PLACES))}, given {method!r}")
+    below = place // 1 if isinstance(count, Array) else math.floor(place)
+    share = place - below
+    low, high = _within(below, count), _within(below + 1, count)
+    if method in _METHODS:
+        return _between(_at(line, low), _at(line, high), share)
+    step = _STEPS[method](share, below)
+    if method in ("midpoint", "averaged_inverted_cdf"):
+        return _between(_at(line, low), _at(line, high), step)
+    return _at(line, where(step > 0, high, low) if isinstance(step, Array) else high if step else low)
 
 
 def _quantiles(name: str, a: Any, q: Any, axis: Axis, out: Any, method: str, keepdims: bool, without_nan: bool) -> Array:
@@ -127,7 +142,7 @@ def quantile(
     overwrite_input : bool, default False
         Without effect.
     method : str, default 'linear'
-        Between two elements: NumPy's methods that interpolate, or 'lower', 'higher' or 'midpoint'.
+        One of NumPy's.
     keepdims : bool, default False
         Whether reduced dimensions stay, with extent 1.
 
@@ -165,7 +180,7 @@ def nanquantile(
     overwrite_input : bool, default False
         Without effect.
     method : str, default 'linear'
-        Between two elements: NumPy's methods that interpolate, or 'lower', 'higher' or 'midpoint'.
+        One of NumPy's.
     keepdims : bool, default False
         Whether reduced dimensions stay, with extent 1.
 
@@ -209,7 +224,7 @@ def percentile(
     overwrite_input : bool, default False
         Without effect.
     method : str, default 'linear'
-        Between two elements: NumPy's methods that interpolate, or 'lower', 'higher' or 'midpoint'.
+        One of NumPy's.
     keepdims : bool, default False
         Whether reduced dimensions stay, with extent 1.
 
@@ -247,7 +262,7 @@ def nanpercentile(
     overwrite_input : bool, default False
         Without effect.
     method : str, default 'linear'
-        Between two elements: NumPy's methods that interpolate, or 'lower', 'higher' or 'midpoint'.
+        One of NumPy's.
     keepdims : bool, default False
         Whether reduced dimensions stay, with extent 1.
 
