@@ -74,7 +74,7 @@ fn ranges_count_in_usize_i32_and_i64() {
 
 #[test]
 fn errors_show_their_text_when_main_returns_them() {
-    let error = Team::on(&[], 2).err().expect("no device");
+    let Err(error) = Team::on(&[], 2) else { panic!("a team of no devices") };
     assert_eq!(format!("{error:?}"), error.to_string());
     let error = Region::new(&[1], &[0, 2]).expect_err("two ranks");
     assert_eq!(format!("{error:?}"), error.to_string());
