@@ -54,8 +54,8 @@ enum Command {
     Gates(gates::Options),
     /// Say which devices and peers are here.
     Doctor,
-    /// Measure messages between two processes beside MPI alone; by `mpirun -n 2`, built with `--features
-    /// mpi`.
+    /// Measure messages between two processes beside MPI alone, built with `--features mpi`, or beside bare
+    /// sockets; by `mpirun -n 2`.
     Messages {
         /// The device of each: host, cuda.
         #[arg(long, default_value = "host")]

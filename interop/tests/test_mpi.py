@@ -15,21 +15,19 @@ import pytest
 RANKS = Path(__file__).parent / "ranks"
 EXAMPLES = Path(__file__).parents[2] / "examples/python"
 
-if not pt._native.has_mpi():
-    pytest.skip("partita was built without MPI", allow_module_level=True)
 if shutil.which("mpiexec") is None:
     pytest.skip("no mpiexec", allow_module_level=True)
 
 needs_mpi4py = pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="no mpi4py")
 
 
-def job(ranks, script, *arguments, **environment):
+def job(ranks, script, *arguments, launcher="mpiexec", **environment):
     """Exit code, output and seconds of a job."""
     # As root in containers, more ranks than cores, one thread each; mpi4py finds the library we were built with.
     settings = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PARTITA_THREADS": "1"}
     settings |= {"OMPI_MCA_rmaps_base_oversubscribe": "1", "PARTITA_DEADLINE_SECONDS": "20", "PARTITA_DEVICE": "host"}
     settings |= {"MPI4PY_MPIABI": "openmpi"}
-    words = ["mpiexec", "-n", str(ranks), sys.executable, str(script), *map(str, arguments)]
+    words = [launcher, "-n", str(ranks), sys.executable, str(script), *map(str, arguments)]
     begin = time.perf_counter()
     done = subprocess.run(
         words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=120,
@@ -41,7 +39,30 @@ def job(ranks, script, *arguments, **environment):
 @pytest.mark.parametrize("ranks, count", [(1, 20), (2, 30), (3, 20), (4, 10)])
 def test_mpi_programs(ranks, count, tmp_path):
     code, out, _ = job(ranks, RANKS / "programs.py", tmp_path)
-    assert code == 0 and f"ok: {count} programs on {ranks} ranks" in out, out
+    assert code == 0 and f"ok: {count} programs on {ranks} ranks by {'None' if ranks == 1 else 'Open MPI'}" in out, out
+
+
+MPICH = Path(sys.prefix) / "mpich"
+
+
+@pytest.mark.parametrize("launcher, library, wire", [
+    ("mpiexec", "off", "TCP"), (MPICH / "bin/mpiexec", "auto", "MPICH"), (MPICH / "bin/mpiexec", MPICH / "lib/libmpi.so.12", "MPICH"),
+    (MPICH / "bin/mpiexec", "off", "TCP"),
+])  # fmt: skip
+def test_mpi_libraries_are_found_at_run_time(launcher, library, wire, tmp_path):
+    """Through the standard interface (``libmpi_abi.so``, which comes first) and MPICH's own; Open MPI's is that of all other tests."""
+    if pt._native.has_mpi() and wire == "MPICH":
+        pytest.skip("partita links Open MPI")
+    if shutil.which(launcher) is None:
+        pytest.skip("no MPICH")
+    code, out, _ = job(3, RANKS / "programs.py", tmp_path, launcher=str(launcher), PARTITA_MPI=str(library))
+    assert code == 0 and f"ok: 20 programs on 3 ranks by {wire}" in out, out
+
+
+def test_mpi_is_not_loaded_before_it_is_needed():
+    program = "import partita as pt; pt.Team(2, 'host'); print('libmpi' in open('/proc/self/maps').read())"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == f"{pt._native.has_mpi()}\n"
 
 
 ENDS = [
@@ -87,6 +108,7 @@ def test_mpi_examples(example):
     assert code == 0 and out.count("ok: ") >= 1 and "Traceback" not in out, out
 
 
+@pytest.mark.skipif(not pt._native.has_mpi(), reason="ranks are connected by TCP then")
 def test_mpi_of_another_launcher_is_refused():
     """A process that another library's launcher started with others must not compute alone."""
     alone = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI", "PMI"))}

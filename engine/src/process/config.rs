@@ -29,6 +29,8 @@ pub struct Config {
     pub threads: usize,
     /// `PARTITA_DEADLINE_SECONDS`: how long one rank waits for another.
     pub deadline: Duration,
+    /// `PARTITA_MPI`: `auto`, `off`, or the file of the library; `None` means auto.
+    pub mpi: Option<String>,
     /// `PARTITA_MPI_MAX_BYTES`: the longest message that MPI is given; longer ones are split.
     pub mpi_max_bytes: usize,
     /// `PARTITA_CUDA_AWARE_MPI`: whether MPI gets device pointers; `None` asks the library.
@@ -69,6 +71,7 @@ impl Default for Config {
             budget_bytes: None,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             deadline: Duration::from_secs(30),
+            mpi: None,
             mpi_max_bytes: 1 << 30,
             cuda_aware_mpi: None,
             cuda_ipc: true,
@@ -141,6 +144,7 @@ fn read(environment: impl Iterator<Item = (OsString, OsString)>) -> Result<Confi
         budget_bytes: given.value("PARTITA_BUDGET_MB", |text| size(text, 1 << 20))?,
         threads: given.value("PARTITA_THREADS", |text| whole(text, 1, 4096))?.unwrap_or(unset.threads),
         deadline: given.value("PARTITA_DEADLINE_SECONDS", deadline)?.unwrap_or(unset.deadline),
+        mpi: given.value("PARTITA_MPI", text)?,
         mpi_max_bytes: given.value("PARTITA_MPI_MAX_BYTES", message)?.map_or(1 << 30, |bytes| bytes as usize),
         cuda_aware_mpi: given.value("PARTITA_CUDA_AWARE_MPI", switch)?,
         cuda_ipc: given.value("PARTITA_CUDA_IPC", switch)?.unwrap_or(unset.cuda_ipc),

@@ -11,7 +11,7 @@ mod endpoint;
 mod fault;
 mod interface;
 pub mod job;
-#[cfg(feature = "mpi")]
+#[cfg(unix)]
 pub mod mpi;
 mod ranks;
 pub mod sim;

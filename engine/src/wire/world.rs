@@ -1,5 +1,5 @@
-//! The ranks of a program: the processes that were started together. Where MPI is not built in, or did not
-//! start them, sockets connect them.
+//! The ranks of a program: the processes that were started together. Where MPI did not start them, or no
+//! library of the launcher's is found, sockets connect them.
 
 use std::sync::{Arc, OnceLock};
 
@@ -22,7 +22,7 @@ pub fn world() -> Result<Option<Ranks>> {
     if let Some(endpoint) = CONNECTED.get() {
         return Ok(Some(Ranks::on(endpoint)));
     }
-    #[cfg(feature = "mpi")]
+    #[cfg(unix)]
     if let Some(ranks) = super::mpi::world()? {
         return Ok(Some(ranks));
     }

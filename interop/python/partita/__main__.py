@@ -56,11 +56,10 @@ def _check(device: pt.Device) -> str:
 def _mpi() -> str:
     peer = _version("mpi4py")
     theirs = f"mpi4py {peer}" if peer else "mpi4py not installed"
-    if _native.has_mpi():
-        library = (_native.mpi_library() or "").split(",")[0].splitlines()[0]
-        return f"built into the engine ({library}); {theirs}"
-    remedy = 'pip install ./interop --config-settings=build-args="--features mpi"'
-    return f"not built in: one process ({remedy}); {theirs}"
+    library, reason = _native.mpi_library()
+    if library is None:
+        return f"none: ranks are connected by TCP ({reason}; PARTITA_MPI names a library); {theirs}"
+    return f"ranks that mpirun starts are connected by {library.split(',')[0].splitlines()[0]}; {theirs}"
 
 
 def _doctor() -> int:

@@ -100,6 +100,9 @@ class Team:
     def rank(self) -> int:
         """This process among those that the team is over; 0 if it is over this one alone."""
     @property
+    def wire(self) -> str | None:
+        """What carries messages between the processes: ``"TCP"``, or the name of an MPI library. None for one process."""
+    @property
     def ranks(self) -> int:
         """How many processes the team is over."""
     @property
@@ -426,7 +429,7 @@ def devices() -> list[Device]:
 def has_mpi() -> bool:
     """Whether teams over the ranks of an MPI program were built in."""
 
-def mpi_library() -> str | None:
+def mpi_library() -> tuple[str | None, str]:
     """What the MPI library that was built in says of itself; None without one."""
 
 def leave() -> bool:

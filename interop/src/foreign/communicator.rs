@@ -5,7 +5,6 @@ use pyo3::prelude::*;
 
 /// A communicator of mpi4py: the value of its handle, and the version text of its library.
 pub struct Communicator {
-    #[cfg_attr(not(feature = "mpi"), allow(dead_code))]
     handle: usize,
     library: String,
 }
@@ -30,20 +29,16 @@ impl Communicator {
     }
 
     /// Its ranks. Collective among them.
-    #[cfg(feature = "mpi")]
+    #[cfg(unix)]
     pub fn ranks(&self) -> partita::Result<partita::wire::Ranks> {
         // SAFETY: mpi4py returned the handle, and `adopt` compares the libraries before it uses the handle.
         unsafe { partita::wire::mpi::adopt(self.handle, &self.library) }
     }
 
-    /// As above: this build has no library of MPI that could take it.
-    #[cfg(not(feature = "mpi"))]
+    /// As above: libraries of MPI are found on Unix alone.
+    #[cfg(not(unix))]
     pub fn ranks(&self) -> partita::Result<partita::wire::Ranks> {
-        let expected = "a build of partita with MPI for comm=".to_owned();
-        let given =
-            format!("one without, and a communicator of {}", self.library.trim_end_matches('\0').trim());
-        let remedy = "build it with `pip install ./interop --config-settings=build-args=\"--features mpi\"`, \
-                      or leave out comm=";
-        Err(partita::Error::Invalid { operation: "Team", expected, given, remedy })
+        let (expected, given) = ("a Unix system for comm=".to_owned(), self.library.clone());
+        Err(partita::Error::Invalid { operation: "Team", expected, given, remedy: "leave out comm=" })
     }
 }

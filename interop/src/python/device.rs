@@ -206,6 +206,12 @@ impl Team {
         self.0.rank()
     }
 
+    /// What carries messages between the processes: 'TCP', or the name of an MPI library. None for one.
+    #[getter]
+    fn wire(&self) -> Option<String> {
+        self.0.wire().filter(|ranks| ranks.count() > 1).map(partita::wire::Ranks::wire_name)
+    }
+
     /// How many processes the team is over.
     #[getter]
     fn ranks(&self) -> usize {

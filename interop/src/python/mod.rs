@@ -69,7 +69,7 @@ fn live_exports() -> i64 {
     crate::dlpack::live_loans()
 }
 
-/// Whether teams over the ranks of an MPI program were built in.
+/// Whether the extension links a library of MPI.
 #[pyfunction]
 fn has_mpi() -> bool {
     cfg!(feature = "mpi")
@@ -81,13 +81,16 @@ fn cuda_library() -> Option<String> {
     partita::device::cuda::library()
 }
 
-/// What the MPI library that was built in says of itself; None without one.
+/// What the MPI library that is loaded, or that can be, says of itself, or why there is none.
 #[pyfunction]
-fn mpi_library() -> Option<String> {
-    #[cfg(feature = "mpi")]
-    return Some(partita::wire::mpi::library_version());
-    #[cfg(not(feature = "mpi"))]
-    return None;
+fn mpi_library() -> (Option<String>, String) {
+    #[cfg(unix)]
+    return match partita::wire::mpi::load_library() {
+        Ok(_) => (partita::wire::mpi::library_version(), String::new()),
+        Err(reason) => (None, reason),
+    };
+    #[cfg(not(unix))]
+    return (None, "libraries of MPI are found on Unix alone".to_owned());
 }
 
 /// The version of the package.

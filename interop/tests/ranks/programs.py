@@ -194,7 +194,7 @@ def main(folder):
         ran += 4
     assert pt.zeros(3).team == pt.Team(), "the default team is over all ranks"
     if team.rank == 0:
-        print(f"ok: {ran} programs on {team.ranks} ranks")
+        print(f"ok: {ran} programs on {team.ranks} ranks by {team.wire}")
 
 
 main(sys.argv[1])

@@ -99,6 +99,12 @@ pub const VARIABLES: &[Variable] = &[
         "what ranks must know to connect to each other; needed where PARTITA_ADDRESS is beyond this machine",
     ),
     user(
+        "PARTITA_MPI",
+        "auto, off, or the file of a library",
+        "which MPI library connects ranks that `mpirun` started; auto (default): one of the launcher's \
+         family, where found; without one, TCP does",
+    ),
+    user(
         "PARTITA_MPI_MAX_BYTES",
         "a size from 1 to 1GiB, such as 65536 or 1MiB",
         "longest message passed to MPI; longer ones are split; default 1GiB",

@@ -1,4 +1,4 @@
-//! Ranks as the processes of an MPI program.
+//! Ranks as the processes of an MPI program. The library is found at run time; the feature `mpi` links one.
 //!
 //! Contract of the unsafe code in this folder:
 //! - The library is called only between its initialisation and its end, by one thread at a time
@@ -6,14 +6,17 @@
 //! - Memory that the library reads or writes belongs to a `Transfer` until `MPI_Test` says that the transfer
 //!   is complete: a vector of its own, or [`LentMemory`](crate::device::LentMemory), which its lender leaves
 //!   alone meanwhile. A transfer that is dropped early leaks its memory.
+//! - A function is called with the types and constants of its library's binary interface (`functions`), which
+//!   the library's file name and symbols tell.
 //! - Communicators are duplicates that are never freed. A handle of the user's is valid by the promise of
 //!   [`adopt`].
 
+mod functions;
 mod library;
+mod symbols;
 mod wire;
 mod world;
 
-pub use library::library_version;
-pub use wire::Mpi;
-pub use world::adopt;
+pub use library::{library_version, load as load_library};
 pub(super) use world::world;
+pub use world::{adopt, reason};

@@ -4,13 +4,11 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::c_int;
-use std::mem::MaybeUninit;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use mpi::ffi;
-
-use super::library::{Comm, check, checked, library_version, takes_device_pointers};
+use super::functions::{Functions, Handle, Status};
+use super::library::{Library, first_line};
 use crate::config::{config, say};
 use crate::device::LentMemory;
 use crate::error::Result;
@@ -23,30 +21,30 @@ type WireResult<T> = std::result::Result<T, WireError>;
 const CONTROL_TAG: c_int = 0;
 
 /// One process's end of an MPI communicator.
-pub struct Mpi {
-    data: Comm,
-    control: Comm,
+pub struct Mpi<H: 'static> {
+    mpi: &'static Functions<H>,
+    library: &'static Library,
+    data: H,
+    control: H,
     rank: usize,
     ranks: usize,
     max_tag: u32,
     longest: usize,
-    name: String,
     begin: Instant,
-    open: Mutex<OpenTransfers>,
+    open: Mutex<OpenTransfers<H>>,
 }
 
-#[derive(Default)]
-struct OpenTransfers {
+struct OpenTransfers<H> {
     next: u64,
-    transfers: HashMap<Request, Transfer>,
-    control_sends: VecDeque<Transfer>,
-    control_receive: Option<(usize, Transfer)>,
+    transfers: HashMap<Request, Transfer<H>>,
+    control_sends: VecDeque<Transfer<H>>,
+    control_receive: Option<(usize, Transfer<H>)>,
 }
 
 /// A message in as many fragments as `PARTITA_MPI_MAX_BYTES` requires. The library reads or writes the memory
 /// until all are complete.
-struct Transfer {
-    fragments: Vec<(ffi::MPI_Request, usize)>,
+struct Transfer<H> {
+    fragments: Vec<(H, usize)>,
     done: usize,
     memory: TransferMemory,
     receives: bool,
@@ -86,9 +84,9 @@ impl TransferMemory {
 }
 
 // SAFETY: handles that the library spins up, and memory that this value owns; used under one lock.
-unsafe impl Send for Transfer {}
+unsafe impl<H> Send for Transfer<H> {}
 
-impl Drop for Transfer {
+impl<H> Drop for Transfer<H> {
     fn drop(&mut self) {
         if self.done < self.fragments.len() {
             // The library may still use the memory, so it is never freed.
@@ -97,52 +95,58 @@ impl Drop for Transfer {
     }
 }
 
-impl Mpi {
+impl<H: Handle> Mpi<H> {
     /// All ranks of a communicator call it; it is duplicated.
-    pub(super) fn over(comm: Comm) -> Result<Mpi> {
-        let (data, control) = (duplicate(comm)?, duplicate(comm)?);
+    pub(super) fn over(library: &'static Library, mpi: &'static Functions<H>, comm: H) -> Result<Mpi<H>> {
+        let (data, control) = (duplicate(mpi, comm)?, duplicate(mpi, comm)?);
         let (mut rank, mut ranks) = (0, 0);
         // SAFETY: a live communicator.
-        check(unsafe { ffi::MPI_Comm_rank(data.0, &mut rank) })?;
+        mpi.check(unsafe { (mpi.comm_rank)(data, &mut rank) })?;
         // SAFETY: as before.
-        check(unsafe { ffi::MPI_Comm_size(data.0, &mut ranks) })?;
-        let version = library_version();
+        mpi.check(unsafe { (mpi.comm_size)(data, &mut ranks) })?;
         Ok(Mpi {
+            mpi,
+            library,
             data,
             control,
             rank: rank as usize,
             ranks: ranks as usize,
-            max_tag: largest_tag(data)?,
+            max_tag: largest_tag(mpi, data)?,
             longest: config().mpi_max_bytes,
-            name: version.split(['\n', ',']).next().unwrap_or("MPI").trim().to_owned(),
             begin: Instant::now(),
-            open: Mutex::default(),
+            open: Mutex::new(OpenTransfers {
+                next: 0,
+                transfers: HashMap::new(),
+                control_sends: VecDeque::new(),
+                control_receive: None,
+            }),
         })
     }
 
-    fn open(&self) -> MutexGuard<'_, OpenTransfers> {
+    fn open(&self) -> MutexGuard<'_, OpenTransfers<H>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Starts a send with a tag, or a receive, in fragments of at most `longest` bytes.
     fn start(
         &self,
-        (comm, longest): (Comm, usize),
+        (comm, longest): (H, usize),
         peer: usize,
         memory: TransferMemory,
         sends: Option<u32>,
-    ) -> WireResult<Transfer> {
+    ) -> WireResult<Transfer<H>> {
         let mut transfer = Transfer::of(memory, sends.is_none(), sends.unwrap_or(0));
         let (begin, peer) = (transfer.memory.begin(), peer as c_int);
         for (offset, bytes) in fragments(transfer.memory.bytes(), longest) {
-            let (at, count, mut request) =
-                (begin.wrapping_add(offset).cast(), bytes as c_int, null_request());
+            let (at, count) = (begin.wrapping_add(offset).cast(), bytes as c_int);
+            let (byte, any) = (self.mpi.constants.byte, self.mpi.constants.any_tag);
+            // Any handle: the call replaces it.
+            let mut request = comm;
             // SAFETY: the memory lives in the transfer until it is over; the count is at most the limit.
-            checked(unsafe {
-                let (byte, any) = (ffi::RSMPI_UINT8_T, ffi::RSMPI_ANY_TAG);
+            self.mpi.checked(unsafe {
                 match sends {
-                    Some(tag) => ffi::MPI_Isend(at, count, byte, peer, tag as c_int, comm.0, &mut request),
-                    None => ffi::MPI_Irecv(at, count, byte, peer, any, comm.0, &mut request),
+                    Some(tag) => (self.mpi.isend)(at, count, byte, peer, tag as c_int, comm, &mut request),
+                    None => (self.mpi.irecv)(at, count, byte, peer, any, comm, &mut request),
                 }
             })?;
             transfer.fragments.push((request, bytes));
@@ -157,7 +161,7 @@ impl Mpi {
     }
 
     /// Control messages are short, and never split.
-    fn start_control(&self, peer: usize, bytes: Vec<u8>, sends: Option<u32>) -> WireResult<Transfer> {
+    fn start_control(&self, peer: usize, bytes: Vec<u8>, sends: Option<u32>) -> WireResult<Transfer<H>> {
         self.start((self.control, usize::MAX), peer, TransferMemory::Own(bytes), sends)
     }
 }
@@ -168,17 +172,17 @@ fn fragments(bytes: usize, longest: usize) -> impl Iterator<Item = (usize, usize
     (0..count).map(move |k| (k * longest, (bytes - k * longest).min(longest)))
 }
 
-impl Transfer {
-    fn of(memory: TransferMemory, receives: bool, tag: u32) -> Transfer {
+impl<H: Handle> Transfer<H> {
+    fn of(memory: TransferMemory, receives: bool, tag: u32) -> Transfer<H> {
         Transfer { fragments: Vec::new(), done: 0, memory, receives, tag, arrived: 0 }
     }
 
     /// Whether it is over.
-    fn test(&mut self) -> WireResult<bool> {
+    fn test(&mut self, mpi: &Functions<H>) -> WireResult<bool> {
         while let Some((request, expected)) = self.fragments.get_mut(self.done) {
-            let (mut flag, mut status) = (0, MaybeUninit::<ffi::MPI_Status>::zeroed());
+            let (mut flag, mut status) = (0, Status::default());
             // SAFETY: a request that is not over, and room for its status.
-            checked(unsafe { ffi::MPI_Test(request, &mut flag, status.as_mut_ptr()) })?;
+            mpi.checked(unsafe { (mpi.test)(request, &mut flag, &mut status) })?;
             if flag == 0 {
                 return Ok(false);
             }
@@ -186,12 +190,10 @@ impl Transfer {
             if !self.receives {
                 continue;
             }
-            // SAFETY: zeroes are a status, and the test wrote it.
-            let status = unsafe { status.assume_init() };
             let (mut count, expected) = (0, *expected);
             // SAFETY: the status of a receive of this type.
-            checked(unsafe { ffi::MPI_Get_count(&status, ffi::RSMPI_UINT8_T, &mut count) })?;
-            let tag = status.MPI_TAG as u32;
+            mpi.checked(unsafe { (mpi.get_count)(&status, mpi.constants.byte, &mut count) })?;
+            let tag = mpi.constants.tag(&status) as u32;
             let first = self.done == 1;
             if count as usize != expected && self.fragments.len() > 1 || !first && tag != self.tag {
                 let what = format!("{count} bytes with tag {tag:x} arrived, expected {expected}");
@@ -207,7 +209,7 @@ impl Transfer {
     }
 }
 
-impl Wire for Mpi {
+impl<H: Handle> Wire for Mpi<H> {
     fn rank(&self) -> usize {
         self.rank
     }
@@ -217,7 +219,7 @@ impl Wire for Mpi {
     }
 
     fn name(&self) -> String {
-        self.name.clone()
+        first_line(&self.library.version).to_owned()
     }
 
     fn max_tag(&self) -> u32 {
@@ -237,7 +239,7 @@ impl Wire for Mpi {
     }
 
     fn takes_device_memory(&self) -> std::result::Result<(), String> {
-        takes_device_pointers(config().cuda_aware_mpi)
+        self.library.takes_device_pointers(config().cuda_aware_mpi)
     }
 
     fn send_from(&self, to: usize, tag: u32, memory: LentMemory) -> WireResult<Request> {
@@ -251,7 +253,7 @@ impl Wire for Mpi {
     fn test(&self, request: Request) -> WireResult<Outcome> {
         let mut open = self.open();
         let Some(transfer) = open.transfers.get_mut(&request) else { return Ok(Outcome::Pending) };
-        if !transfer.test()? {
+        if !transfer.test(self.mpi)? {
             return Ok(Outcome::Pending);
         }
         let Some(mut transfer) = open.transfers.remove(&request) else { return Ok(Outcome::Pending) };
@@ -264,36 +266,36 @@ impl Wire for Mpi {
     }
 
     fn send_control(&self, to: usize, message: &[u8]) -> WireResult<()> {
-        if mpi::environment::is_finalized() {
+        if self.mpi.is_finalized() {
             return Ok(());
         }
         let mut open = self.open();
         let transfer = self.start_control(to, message.to_vec(), Some(CONTROL_TAG as u32))?;
         open.control_sends.push_back(transfer);
-        open.drop_sent_control();
+        open.drop_sent_control(self.mpi);
         Ok(())
     }
 
     fn receive_control(&self) -> WireResult<Option<(usize, Vec<u8>)>> {
         let mut open = self.open();
-        open.drop_sent_control();
+        open.drop_sent_control(self.mpi);
         if open.control_receive.is_none() {
             open.control_receive = self.probe_control()?;
         }
         let Some((_, transfer)) = open.control_receive.as_mut() else { return Ok(None) };
-        if !transfer.test()? {
+        if !transfer.test(self.mpi)? {
             return Ok(None);
         }
         Ok(open.control_receive.take().map(|(from, mut received)| (from, received.memory.take())))
     }
 
     fn is_over(&self) -> bool {
-        mpi::environment::is_finalized()
+        self.mpi.is_finalized()
     }
 
     fn end_all(&self) {
         // SAFETY: initialised and not finalized, because the wire is not over; the call does not come back.
-        unsafe { ffi::MPI_Abort(ffi::RSMPI_COMM_WORLD, 1) };
+        unsafe { (self.mpi.abort)(self.mpi.constants.comm_world, 1) };
     }
 
     fn now(&self) -> Duration {
@@ -313,35 +315,27 @@ impl Wire for Mpi {
     }
 }
 
-impl Mpi {
+impl<H: Handle> Mpi<H> {
     /// Starts to receive the next control message, if one has arrived.
-    fn probe_control(&self) -> WireResult<Option<(usize, Transfer)>> {
-        let (mut flag, mut status) = (0, MaybeUninit::<ffi::MPI_Status>::zeroed());
+    fn probe_control(&self) -> WireResult<Option<(usize, Transfer<H>)>> {
+        let (mut flag, mut status, constants) = (0, Status::default(), &self.mpi.constants);
         // SAFETY: a live communicator, and room for the answer.
-        checked(unsafe {
-            ffi::MPI_Iprobe(
-                ffi::RSMPI_ANY_SOURCE,
-                CONTROL_TAG,
-                self.control.0,
-                &mut flag,
-                status.as_mut_ptr(),
-            )
+        self.mpi.checked(unsafe {
+            (self.mpi.iprobe)(constants.any_source, CONTROL_TAG, self.control, &mut flag, &mut status)
         })?;
         if flag == 0 {
             return Ok(None);
         }
-        // SAFETY: zeroes are a status, and the probe wrote it.
-        let status = unsafe { status.assume_init() };
         let mut count = 0;
         // SAFETY: the status of a message of bytes.
-        checked(unsafe { ffi::MPI_Get_count(&status, ffi::RSMPI_UINT8_T, &mut count) })?;
-        let from = status.MPI_SOURCE as usize;
+        self.mpi.checked(unsafe { (self.mpi.get_count)(&status, constants.byte, &mut count) })?;
+        let from = constants.source(&status) as usize;
         Ok(Some((from, self.start_control(from, vec![0; count as usize], None)?)))
     }
 }
 
-impl OpenTransfers {
-    fn begin(&mut self, transfer: Transfer) -> Request {
+impl<H: Handle> OpenTransfers<H> {
+    fn begin(&mut self, transfer: Transfer<H>) -> Request {
         self.next += 1;
         let request = Request(self.next);
         self.transfers.insert(request, transfer);
@@ -349,9 +343,9 @@ impl OpenTransfers {
     }
 
     /// Drops control messages that were sent.
-    fn drop_sent_control(&mut self) {
+    fn drop_sent_control(&mut self, mpi: &Functions<H>) {
         while let Some(first) = self.control_sends.front_mut() {
-            match first.test() {
+            match first.test(mpi) {
                 Ok(false) => return,
                 // A failed send shows again as a missing answer.
                 Ok(true) | Err(_) => drop(self.control_sends.pop_front()),
@@ -360,28 +354,22 @@ impl OpenTransfers {
     }
 }
 
-fn null_request() -> ffi::MPI_Request {
-    // SAFETY: a constant of the library.
-    unsafe { ffi::RSMPI_REQUEST_NULL }
-}
-
 /// A communicator of our own on which errors are returned. Never freed, because it may outlive MPI_Finalize.
-fn duplicate(comm: Comm) -> Result<Comm> {
-    // SAFETY: a constant of the library.
-    let mut own = unsafe { ffi::RSMPI_COMM_NULL };
+fn duplicate<H: Handle>(mpi: &Functions<H>, comm: H) -> Result<H> {
+    // Any handle: the call replaces it.
+    let mut own = comm;
     // SAFETY: a live communicator; all its ranks come here.
-    check(unsafe { ffi::MPI_Comm_dup(comm.0, &mut own) })?;
+    mpi.check(unsafe { (mpi.comm_dup)(comm, &mut own) })?;
     // SAFETY: the communicator just made.
-    check(unsafe { ffi::MPI_Comm_set_errhandler(own, ffi::RSMPI_ERRORS_RETURN) })?;
-    Ok(Comm(own))
+    mpi.check(unsafe { (mpi.comm_set_errhandler)(own, mpi.constants.errors_return) })?;
+    Ok(own)
 }
 
-fn largest_tag(comm: Comm) -> Result<u32> {
+fn largest_tag<H: Handle>(mpi: &Functions<H>, comm: H) -> Result<u32> {
     let (mut value, mut found): (*mut c_int, c_int) = (std::ptr::null_mut(), 0);
     // SAFETY: the attribute's value is a pointer to an int that the library owns.
-    check(unsafe {
-        let to = (&raw mut value).cast();
-        ffi::MPI_Comm_get_attr(comm.0, ffi::MPI_TAG_UB as c_int, to, &mut found)
+    mpi.check(unsafe {
+        (mpi.comm_get_attr)(comm, mpi.constants.tag_ub, (&raw mut value).cast(), &mut found)
     })?;
     if found == 0 || value.is_null() {
         return Ok(32767);

@@ -1,5 +1,6 @@
 //! The ranks of an MPI program: processes that `mpirun` started, or those of a communicator that somebody
-//! else made. MPI is initialised here unless it already is.
+//! else made. MPI is initialised here unless it already is. Where it connects only this process, its launcher
+//! is another one, and the ranks are connected otherwise.
 //!
 //! Each communicator has one endpoint, kept until the process ends. An attribute of the communicator names
 //! its endpoint, so a handle that the library reuses is a new communicator. MPI is finalized only when every
@@ -9,121 +10,171 @@
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, OnceLock};
 
-use mpi::environment::{self, is_finalized, is_initialized};
-use mpi::{Threading, ffi};
-
-use super::library::{Comm, check, check_threads, library_version};
+use super::functions::{Functions, Handle, Interface};
+use super::library::{self, Library};
 use super::wire::Mpi;
+use crate::config::{checked, config};
 use crate::error::{Error, Result};
 use crate::wire::endpoint::Endpoint;
 use crate::wire::job;
 use crate::wire::ranks::Ranks;
 
-/// Variables that launchers set for each process.
+/// Variables that the launchers of MPI libraries set for each process.
 const LAUNCHED: &[&str] = &["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "PMI_RANK", "MPI_LOCALNRANKS"];
 
-static WORLD: OnceLock<Result<Arc<Endpoint>>> = OnceLock::new();
+/// Why the processes that were started together are not connected by MPI.
+static REASON: OnceLock<String> = OnceLock::new();
 
-/// All processes that were started together; `None` for a process that was started alone. Collective.
+/// Runs code for the type of a library's handles.
+macro_rules! with_functions {
+    ($library:expr, $functions:ident => $run:expr) => {
+        match &$library.interface {
+            Interface::Addresses($functions) => $run,
+            Interface::Numbers($functions) => $run,
+        }
+    };
+}
+
+/// All processes that were started together; `None` for a process that was not started by MPI's launcher, or
+/// where there is no library. Collective.
 ///
 /// # Errors
-/// If MPI cannot be initialised, has ended, or is another than the launcher's.
+/// If MPI cannot be initialised or has ended.
 pub fn world() -> Result<Option<Ranks>> {
-    let launched = LAUNCHED.iter().any(|name| std::env::var_os(name).is_some());
-    if !launched && !is_initialized() {
+    static WORLD: OnceLock<Result<Option<Arc<Endpoint>>>> = OnceLock::new();
+    checked()?;
+    let by_launcher = LAUNCHED.iter().any(|name| std::env::var_os(name).is_some());
+    let initialized = |library: &&Library| with_functions!(library, mpi => mpi.is_initialized());
+    let is_auto = config().mpi.as_deref().is_none_or(|setting| setting == "auto");
+    if !by_launcher && !(is_auto && library::loaded().is_some_and(|library| initialized(&library))) {
         return Ok(None);
     }
-    let endpoint = WORLD.get_or_init(|| {
-        initialize()?;
-        // SAFETY: a constant of the library, which is initialised.
-        let endpoint = endpoint(Comm(unsafe { ffi::RSMPI_COMM_WORLD }))?;
-        check_launcher(endpoint.wire.ranks(), |name| std::env::var(name).ok())?;
-        Ok(endpoint)
+    let endpoint = WORLD.get_or_init(|| match library::load() {
+        Ok(library) => with_functions!(library, mpi => world_of(library, mpi)),
+        Err(reason) => {
+            let _ = REASON.set(reason);
+            Ok(None)
+        }
     });
-    endpoint.clone().map(|endpoint| Some(Ranks::on(&endpoint)))
+    Ok(endpoint.clone()?.map(|endpoint| Ranks::on(&endpoint)))
+}
+
+/// Why MPI's launcher started this process and MPI does not connect it; `None` if it does.
+pub fn reason() -> Option<&'static str> {
+    REASON.get().map(String::as_str)
+}
+
+/// The endpoint of all processes of the launcher.
+fn world_of<H: Handle>(
+    library: &'static Library,
+    mpi: &'static Functions<H>,
+) -> Result<Option<Arc<Endpoint>>> {
+    initialize(mpi)?;
+    let world = mpi.constants.comm_world;
+    let mut ranks = 0;
+    // SAFETY: a constant of the library, which is initialised.
+    mpi.check(unsafe { (mpi.comm_size)(world, &mut ranks) })?;
+    let Some(name) = other_launcher(ranks as usize, |name| std::env::var(name).ok()) else {
+        return endpoint(library, mpi, world).map(Some);
+    };
+    let given = format!("{name} above 1, and one rank in {}", library::first_line(&library.version));
+    if cfg!(feature = "mpi") && name != "WORLD_SIZE" {
+        let expected = "the launcher of the library that this program was built with";
+        let remedy = "start it with that library's mpirun, or build it with the other's mpicc";
+        return Err(Error::invalid("MPI", expected, given, remedy));
+    }
+    let _ = REASON.set(given);
+    Ok(None)
 }
 
 /// The ranks of a communicator that somebody else made, such as mpi4py: `handle` is the value of its
-/// `MPI_Comm`, and `library` what `MPI_Get_library_version` says there. It is duplicated, the first time; the
+/// `MPI_Comm`, and `version` what `MPI_Get_library_version` says there. It is duplicated, the first time; the
 /// caller may free it. Collective among its ranks.
 ///
 /// # Errors
-/// If MPI is not initialised here, has too little thread support, or is another library.
+/// If no library is loaded, MPI is not initialised here, has too little thread support, or is another
+/// library.
 ///
 /// # Safety
 /// `handle` is a communicator of the library of this process.
-pub unsafe fn adopt(handle: usize, library: &str) -> Result<Ranks> {
-    let ours = library_version();
+pub unsafe fn adopt(handle: usize, version: &str) -> Result<Ranks> {
     let refuse = |expected: String, given: String, remedy| {
         Err(Error::invalid("adopting an MPI communicator", expected, given, remedy))
     };
-    if library.trim_end_matches('\0').trim() != ours.trim() {
-        return refuse(ours, library.to_owned(), "build both with the same MPI library");
+    let version = version.trim_end_matches('\0').trim();
+    let Some(library) = library::loaded() else {
+        let remedy = "set PARTITA_MPI to the file of the library";
+        return refuse(
+            "a library of this process".to_owned(),
+            format!("{version}, which was not found"),
+            remedy,
+        );
+    };
+    if library.version != version {
+        return refuse(library.version.clone(), version.to_owned(), "use one MPI library in a process");
     }
-    if !is_initialized() || is_finalized() {
-        let given = if is_finalized() { "one that has ended" } else { "not yet" };
-        return refuse("MPI initialised".to_owned(), given.to_owned(), "import mpi4py.MPI before");
-    }
-    check_threads()?;
-    // SAFETY: the caller vouches for the handle, whose type is as wide as a pointer or an int.
-    let comm = unsafe { std::mem::transmute_copy::<usize, ffi::MPI_Comm>(&handle) };
-    endpoint(Comm(comm)).map(|endpoint| Ranks::on(&endpoint))
+    with_functions!(library, mpi => {
+        if !mpi.is_initialized() || mpi.is_finalized() {
+            let given = if mpi.is_finalized() { "one that has ended" } else { "not yet" };
+            return refuse("MPI initialised".to_owned(), given.to_owned(), "import mpi4py.MPI before");
+        }
+        mpi.check_threads()?;
+        // The caller vouches for the handle.
+        endpoint(library, mpi, Handle::of(handle)).map(|endpoint| Ranks::on(&endpoint))
+    })
 }
 
-fn initialize() -> Result<()> {
-    if is_finalized() {
+fn initialize<H: Handle>(mpi: &'static Functions<H>) -> Result<()> {
+    if mpi.is_finalized() {
         let remedy = "use teams before MPI is finalized";
         return Err(Error::invalid("MPI", "MPI that has not ended", "one that has ended", remedy));
     }
-    if is_initialized() {
-        return check_threads();
+    if mpi.is_initialized() {
+        return mpi.check_threads();
     }
-    let universe = environment::initialize_with_threading(Threading::Serialized);
-    // MPI is finalized at the exit of the process, not when this value is dropped.
-    std::mem::forget(universe);
-    check_threads()?;
+    let (serialized, mut provided) = (mpi.constants.thread_serialized, 0);
+    let (count, words) = (std::ptr::null_mut(), std::ptr::null_mut());
+    // SAFETY: not initialised before; without arguments, as the standard allows.
+    mpi.check(unsafe { (mpi.init_thread)(count, words, serialized, &mut provided) })?;
+    mpi.check_threads()?;
     at_exit();
     Ok(())
 }
 
-/// Refuses a library that is not the launcher's: there every process would be rank 0 of 1.
-fn check_launcher(ranks: usize, lookup: impl Fn(&str) -> Option<String>) -> Result<()> {
-    let several = |name: &&&str| lookup(name).and_then(|text| text.parse().ok()).is_some_and(|n: u64| n > 1);
-    match ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"].iter().find(several) {
-        Some(name) if ranks == 1 => Err(Error::invalid(
-            "MPI",
-            "the launcher of the library that this program was built with",
-            format!("{name} above 1, and one rank in {}", library_version().trim()),
-            "start it with that library's mpirun, or build it with the other's mpicc",
-        )),
-        _ => Ok(()),
-    }
+/// The variable of a launcher that started several processes, of which MPI knows one only: the launcher is
+/// not this library's, and every process would be rank 0 of 1.
+fn other_launcher(ranks: usize, lookup: impl Fn(&str) -> Option<String>) -> Option<&'static str> {
+    let several = |name: &&str| lookup(name).and_then(|text| text.parse().ok()).is_some_and(|n: u64| n > 1);
+    ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "WORLD_SIZE"].into_iter().find(several).filter(|_| ranks == 1)
 }
 
 /// The endpoint over a communicator. All its ranks call this; the first time it is duplicated.
-fn endpoint(comm: Comm) -> Result<Arc<Endpoint>> {
-    let key = key()?;
+fn endpoint<H: Handle>(
+    library: &'static Library,
+    mpi: &'static Functions<H>,
+    comm: H,
+) -> Result<Arc<Endpoint>> {
+    let key = key(mpi)?;
     let (mut value, mut found): (*mut c_void, c_int) = (std::ptr::null_mut(), 0);
     // SAFETY: a live communicator, a key of our own, and places for the answers.
-    check(unsafe { ffi::MPI_Comm_get_attr(comm.0, key, (&raw mut value).cast(), &mut found) })?;
+    mpi.check(unsafe { (mpi.comm_get_attr)(comm, key, (&raw mut value).cast(), &mut found) })?;
     if let Some(endpoint) = job::endpoints().get(value.addr()).filter(|_| found != 0) {
         return Ok(Arc::clone(endpoint));
     }
-    let mpi = Mpi::over(comm)?;
-    let (endpoint, number) = job::register(mpi);
+    let (endpoint, number) = job::register(Mpi::over(library, mpi, comm)?);
     // SAFETY: a live communicator and a key of our own; the value is a number.
-    check(unsafe { ffi::MPI_Comm_set_attr(comm.0, key, std::ptr::without_provenance_mut(number)) })?;
+    mpi.check(unsafe { (mpi.comm_set_attr)(comm, key, std::ptr::without_provenance_mut(number)) })?;
     Ok(endpoint)
 }
 
 /// The attribute that holds the number of a communicator's endpoint.
-fn key() -> Result<c_int> {
+fn key<H: Handle>(mpi: &Functions<H>) -> Result<c_int> {
     static KEY: OnceLock<Result<c_int>> = OnceLock::new();
     KEY.get_or_init(|| {
         let mut key = 0;
         // SAFETY: functions that live as long as the process, and a place for the answer.
-        check(unsafe {
-            ffi::MPI_Comm_create_keyval(Some(not_copied), Some(forgotten), &mut key, std::ptr::null_mut())
+        mpi.check(unsafe {
+            (mpi.comm_create_keyval)(not_copied::<H>, forgotten::<H>, &mut key, std::ptr::null_mut())
         })?;
         Ok(key)
     })
@@ -131,8 +182,8 @@ fn key() -> Result<c_int> {
 }
 
 /// A duplicate is another communicator.
-unsafe extern "C" fn not_copied(
-    _comm: ffi::MPI_Comm,
+unsafe extern "C" fn not_copied<H>(
+    _comm: H,
     _key: c_int,
     _extra: *mut c_void,
     _value: *mut c_void,
@@ -144,12 +195,7 @@ unsafe extern "C" fn not_copied(
     0
 }
 
-unsafe extern "C" fn forgotten(
-    _comm: ffi::MPI_Comm,
-    _key: c_int,
-    _value: *mut c_void,
-    _extra: *mut c_void,
-) -> c_int {
+unsafe extern "C" fn forgotten<H>(_comm: H, _key: c_int, _value: *mut c_void, _extra: *mut c_void) -> c_int {
     0
 }
 
@@ -161,10 +207,13 @@ fn at_exit() {
 
 /// Finalizes MPI if all ranks shut down. Otherwise the process just exits, and the launcher ends the others.
 extern "C" fn end() {
-    if !is_finalized() && job::leave() {
-        // SAFETY: initialised by us, not finalized, and every rank has come here.
-        unsafe { ffi::MPI_Finalize() };
-    }
+    let Some(library) = library::loaded() else { return };
+    with_functions!(library, mpi => {
+        if !mpi.is_finalized() && job::leave() {
+            // SAFETY: initialised by us, not finalized, and every rank has come here.
+            unsafe { (mpi.finalize)() };
+        }
+    });
 }
 
 #[cfg(test)]
@@ -172,10 +221,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_launcher_of_another_library_is_refused() {
+    fn a_launcher_of_another_library_is_noticed() {
         let lookup = |name: &str| (name == "PMI_SIZE").then(|| "3".to_owned());
-        assert!(check_launcher(1, |_| None).is_ok() && check_launcher(3, lookup).is_ok());
-        let refused = check_launcher(1, lookup);
-        assert!(refused.is_err_and(|error| error.to_string().contains("PMI_SIZE above 1")));
+        assert_eq!((other_launcher(1, |_| None), other_launcher(3, lookup)), (None, None));
+        assert_eq!(other_launcher(1, lookup), Some("PMI_SIZE"));
     }
 }

@@ -1,0 +1,55 @@
+//! The symbols of a shared library, by name.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Longer than the version text of every library.
+const VERSION_BYTES: usize = 8192;
+
+/// Where symbols are looked up: an open library, which is never closed, or what all of the process shares.
+pub struct Symbols(*mut c_void);
+
+impl Symbols {
+    /// What all of the process shares.
+    pub fn shared() -> Symbols {
+        Symbols(libc::RTLD_DEFAULT)
+    }
+
+    pub fn find(&self, name: &CStr) -> Option<*mut c_void> {
+        // SAFETY: a live handle, or the default scope, which needs none; a C string.
+        let found = unsafe { libc::dlsym(self.0, name.as_ptr()) };
+        (!found.is_null()).then_some(found)
+    }
+
+    /// Opens a library, or only finds one that is open.
+    pub fn open(path: &Path, how: c_int) -> std::result::Result<Symbols, String> {
+        let name = CString::new(path.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
+        // SAFETY: a C string. The initialisers of an MPI library do not depend on the process.
+        let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL | how) };
+        if !library.is_null() {
+            return Ok(Symbols(library));
+        }
+        // SAFETY: the text of the call before, if there is one; this thread's.
+        let text = unsafe { libc::dlerror() };
+        match text.is_null() {
+            true => Err(format!("{} cannot be opened", path.display())),
+            // SAFETY: a C string that lives until the next call.
+            false => Err(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()),
+        }
+    }
+
+    /// What `MPI_Get_library_version` says, which may be called at any time.
+    pub fn version(&self) -> Option<String> {
+        let found = self.find(c"MPI_Get_library_version")?;
+        // SAFETY: the function of this name has this type in every library.
+        let function = unsafe {
+            std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int>(found)
+        };
+        let (mut text, mut length) = (vec![0u8; VERSION_BYTES], 0);
+        // SAFETY: room for the longest text.
+        unsafe { function(text.as_mut_ptr().cast(), &mut length) };
+        text.truncate(length.clamp(0, VERSION_BYTES as c_int) as usize);
+        Some(String::from_utf8_lossy(&text).trim_end_matches('\0').trim().to_owned())
+    }
+}
