@@ -33,6 +33,17 @@ def test_random_arrays(parts):
 
 
 @pytest.mark.parametrize("parts", [1, 3])
+def test_of_an_element_that_is_named_several_times_the_last_value_stays(parts):
+    rng, team = np.random.default_rng(parts), pt.Team.local(parts, "host")
+    # Ascending, few of many elements, and many of few, which takes a table.
+    for size, numbers in [(90, np.arange(0, 90, 7)), (900, rng.integers(0, 20, 50)), (20, rng.integers(0, 20, 50)), (1, np.zeros(3, int))]:
+        host, values = np.zeros(size), np.arange(1.0, numbers.size + 1)
+        u = pt.asarray(host, team=team)
+        host[numbers], u[pt.asarray(numbers, team=team)] = values, values
+        assert (u.numpy() == host).all()
+
+
+@pytest.mark.parametrize("parts", [1, 3])
 def test_numbers_beyond_the_ends_are_refused(parts):
     u = pt.arange(5, team=pt.Team.local(parts, "host"))
     for beyond in ([5], [0, -6], [2**40]):

@@ -314,16 +314,33 @@ pub(crate) fn unshared(recorder: &Recorder, node: &Arc<Node>, expected: usize) -
     Ok(Node::ready(node.dtype, &node.team, copy))
 }
 
+/// Of an array with `cells` elements the positions that are named, ascending, and where each is named last.
+fn last_of_all(cells: usize, positions: &[i64]) -> Vec<(i64, i64)> {
+    let named = positions.iter().zip(0..).map(|(&at, k)| (at, k));
+    if positions.windows(2).all(|pair| pair[0] < pair[1]) {
+        return named.collect();
+    }
+    // Of many positions a table of all elements is filled sooner than the positions are sorted.
+    if positions.len() >= cells / 16 {
+        let mut last = vec![-1; cells];
+        named.for_each(|(at, k)| last[at as usize] = k);
+        return (0..).zip(last).filter(|&(_, k)| k >= 0).collect();
+    }
+    let mut sorted: Vec<(i64, i64)> = named.collect();
+    sorted.sort_unstable_by_key(|&(at, k)| (at, std::cmp::Reverse(k)));
+    sorted.dedup_by_key(|pick| pick.0);
+    sorted
+}
+
 /// By part, the positions that it owns, ascending, and where each is named last.
 fn last_of_each(dist: &Distribution, positions: &[i64]) -> Result<Vec<Vec<(i64, i64)>>> {
-    let mut picked: Vec<Vec<(i64, i64)>> = vec![Vec::new(); dist.parts()];
-    for (k, &at) in positions.iter().enumerate() {
-        let owner = if dist.parts() == 1 { 0 } else { dist.owner(&point(&dist.shape(), at))? };
-        picked[owner].push((at, k as i64));
+    let named = last_of_all(Region::from_shape(&dist.shape())?.volume()? as usize, positions);
+    if dist.parts() == 1 {
+        return Ok(vec![named]);
     }
-    for picked in &mut picked {
-        picked.sort_unstable_by_key(|&(at, k)| (at, std::cmp::Reverse(k)));
-        picked.dedup_by_key(|pick| pick.0);
+    let mut picked: Vec<Vec<(i64, i64)>> = vec![Vec::new(); dist.parts()];
+    for (at, k) in named {
+        picked[dist.owner(&point(&dist.shape(), at))?].push((at, k));
     }
     Ok(picked)
 }
