@@ -1,6 +1,7 @@
 """NumPy's main namespace: the same program with both packages gives the same shape, type and elements; to the bit where NumPy
 rounds correctly, otherwise within units of the last place."""
 
+import itertools
 import math
 
 import numpy as np
@@ -207,10 +208,12 @@ xp.trace(n); xp.trace(n, 1); xp.trace(n, dtype=float); xp.cross([1, 2, 3], [4, 5
 xp.convolve(xp.arange(200) % 7, xp.arange(150) % 5); xp.convolve(xp.arange(90), xp.arange(1100) % 9, "same"); xp.convolve(n[0], [1, 2], "valid"); xp.convolve([1, 2], [1, 2, 3, 4], "same"); xp.correlate(k, [1, 2]); xp.correlate([1, 2, 3], [0, 1, 5], "full"); xp.correlate([1, 2], [1, 2, 3, 4], "same"); xp.correlate([1j, 2], [1, 1 + 1j], "full"); xp.correlate([1, 2], [1, 2, 3], "full")
 xp.tensordot(n, n, (1, 1)); xp.tensordot(n, n, axes=([0, 1], [0, 1])); xp.matmul(n, k); xp.matmul(n, k, xp.zeros(3, int)); xp.matvec(n, k); xp.vecmat([1, 2, 3], n); xp.vecdot(n, n); xp.polyval([1, 2, 3], k); xp.polyadd([1, 2], [3, 4, 5])
 xp.polysub([1, 2], [3]); xp.polymul([1, 2], [1, 3]); xp.polyder([1, 2, 3, 4]); xp.polyint([3.0, 2.0, 1.0]); xp.polyder([1.0, 2, 3], 2); xp.polyint([6, 2], 2, [1, 2])
+xp.poly([1, 2, -3]); xp.poly([[2.0, 0.0], [0.0, 3.0]]); xp.polydiv([1.0, 5.0, 6.0, 1.0], [1.0, 2.0]); xp.poly([])
 """
 ROUNDED_PRODUCTS = """
 xp.interp(u / 12, xp.arange(1500) / 1500, xp.arange(1500) % 11); xp.dot(u, v); xp.dot(t * 0 + 2, u.T); xp.vdot(z, z); xp.inner(u, v); xp.convolve(v, w); xp.correlate(v, w, "full"); xp.interp([0.5, 1.0, 2.5, 9, -1], w, v); xp.interp(u, [0, 5, 11], [1, 2, -3]); xp.interp(v, w, u[0], left=-9, right=9)
 xp.interp([0.5, nan, 370], [10, 100, 350], [1, 2, 3], period=360); xp.interp(2, [1, 3], [1j, 2]); xp.polyval(v, w); xp.cross(q, q[::-1]); xp.outer(v, w)
+xp.roots([1, -3, 2, 0]); xp.roots([1.0, 0.0, 1.0]); xp.roots([3])
 """
 METHODS = """
 v.clip(0, 3); n.clip(max=4); u.cumsum(0); n.cumprod(axis=1); v.dot(w); n.dot(k); n.trace(); n.nonzero(); u.take([1, 3], axis=1); k.choose([v, w, v, w]); u.repeat(2, axis=1); u.compress([1, 0, 1], axis=0)
@@ -280,6 +283,24 @@ def test_limits_print_as_numpys():
             assert float(getattr(ours, name)) == pytest.approx(float(getattr(theirs, name)), rel=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore::partita.GatherWarning")
+@pytest.mark.parametrize("parts", [1, 3])
+def test_fits_are_numpys(parts):
+    rng, team = np.random.default_rng(2), pt.Team.local(parts, "host")
+    x, y, w = rng.normal(size=40), rng.normal(size=(40, 2)), rng.random(40)
+    ours = [pt.asarray(host, team=team) for host in (x, y, w)]
+    for column, settings in itertools.product((0, slice(None)), ({}, {"w": 2}, {"cov": True}, {"cov": "unscaled"}, {"full": True})):
+        words = [{name: z[2] if name == "w" else value for name, value in settings.items()} for z in (ours, (x, y, w))]
+        fit, expected = pt.polyfit(ours[0], ours[1][:, column], 3, **words[0]), np.polyfit(x, y[:, column], 3, **words[1])
+        pairs = zip(fit, expected, strict=True) if isinstance(expected, tuple) else [(fit, expected)]
+        for given, wanted in pairs:
+            np.testing.assert_allclose(np.asarray(given), wanted, rtol=1e-9)
+    with pytest.warns(np.exceptions.RankWarning):
+        pt.polyfit([1.0, 1.0], [1.0, 2.0], 1)
+    with pytest.raises(TypeError, match="as many values"):
+        pt.polyfit([1.0, 2.0], [1.0], 1)
+
+
 @pytest.mark.parametrize("parts", [1, 3])
 def test_functions_of_single_elements(parts):
     """`nditer` and `vectorize` read the whole array first; the second one warns."""
@@ -287,6 +308,10 @@ def test_functions_of_single_elements(parts):
     n = pt.asarray(host, team=team)
     assert [x.item() for x in pt.nditer(n)] == [x.item() for x in np.nditer(host)]
     assert [(x.item(), y.item()) for x, y in pt.nditer([n, n[0]])] == [(x.item(), y.item()) for x, y in np.nditer([host, host[0]])]
+    sums = pt.nditer([n, n[0], None])
+    for x, y, z in sums:
+        z[...] = x + y
+    assert (sums.operands[2] == host + host[0]).all()
     places = pt.nditer(n, flags=["multi_index"])
     assert [places.multi_index for _ in places] == list(np.ndindex(host.shape))
     pt._core.memory._warned.clear()

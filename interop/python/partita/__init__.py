@@ -70,6 +70,7 @@ from . import operators as operators  # noqa: E402
 from .operators import fft as fft  # noqa: E402
 from .operators import linalg as linalg  # noqa: E402
 from .operators.einsum import *  # noqa: E402
+from .operators.polynomials import *  # noqa: E402
 from . import random as random  # noqa: E402
 from ._api.documents import describe as _describe  # noqa: E402
 from ._core.base import BaseArray as _BaseArray  # noqa: E402

@@ -62,12 +62,12 @@ def ndenumerate(arr: Any) -> Any:
 
 def nditer(op: Any, flags: Any = (), op_flags: Any = None, *args: Any, **words: Any) -> Any:
     """The elements one after the other, as NumPy's arrays without dimensions; the whole arrays are read first. They cannot be
-    written to: assign to the array itself. See ``numpy.nditer``. Collective."""
+    written to: assign to the array itself; an operand of None becomes NumPy's array of results. See ``numpy.nditer``. Collective."""
     import numpy as np
 
     if any(word in str(op_flags) for word in ("readwrite", "writeonly")):
         raise ValueError("nditer: expected op_flags that only read, given others; elements are copies: assign to the array itself")
-    hosts = tuple(array_of("nditer", x).numpy() for x in op) if isinstance(op, (list, tuple)) and any(isinstance(x, Array) for x in op) \
+    hosts = tuple(None if x is None else array_of("nditer", x).numpy() for x in op) if isinstance(op, (list, tuple)) and any(isinstance(x, Array) for x in op) \
         else array_of("nditer", op).numpy()  # fmt: skip
     return np.nditer(hosts, flags, op_flags, *args, **words)
 
