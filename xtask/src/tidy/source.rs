@@ -50,7 +50,7 @@ pub fn read_all(root: &Path) -> std::io::Result<Vec<Source>> {
                 if !name.starts_with('.') && !SKIPPED.contains(&name.as_str()) {
                     folders.push(entry.path());
                 }
-            } else if READ.iter().any(|ending| name.ends_with(ending)) {
+            } else if entry.file_type()?.is_file() && READ.iter().any(|ending| name.ends_with(ending)) {
                 let path = entry.path();
                 let below = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().replace('\\', "/");
                 sources.push(Source::new(&below, &std::fs::read_to_string(&path)?));

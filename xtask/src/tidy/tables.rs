@@ -13,16 +13,16 @@ pub const FILES_PER_FOLDER: usize = 12;
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
     ("kernels/src", 25_630),
-    ("engine/src", 42_160),
+    ("engine/src", 44_400),
     ("simcuda/src", 8_660),
-    ("interop/src", 7_380),
-    ("interop/python", 12_680),
-    ("benches", 9_750),
-    ("xtask", 5_210),
-    ("examples", 2_670),
+    ("interop/src", 7_570),
+    ("interop/python", 12_960),
+    ("benches", 9_850),
+    ("xtask", 5_250),
+    ("examples", 2_710),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 114_090;
+pub const TOTAL_BUDGET: usize = 116_990;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

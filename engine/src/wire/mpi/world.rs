@@ -46,7 +46,8 @@ pub fn world() -> Result<Option<Ranks>> {
     let by_launcher = LAUNCHED.iter().any(|name| std::env::var_os(name).is_some());
     let initialized = |library: &&Library| with_functions!(library, mpi => mpi.is_initialized());
     let is_auto = config().mpi.as_deref().is_none_or(|setting| setting == "auto");
-    if !by_launcher && !(is_auto && library::loaded().is_some_and(|library| initialized(&library))) {
+    let runs = || is_auto && library::loaded().is_some_and(|library| initialized(&library));
+    if !(by_launcher || runs()) {
         return Ok(None);
     }
     let endpoint = WORLD.get_or_init(|| match library::load() {
