@@ -94,7 +94,7 @@ fn paths(team: &Team) -> partita::Result<Vec<String>> {
 /// What there is to say of the ranks, and what is refused.
 fn ranks() -> partita::Result<()> {
     let refused = communicator::adopt_from_another_library();
-    assert!(refused.contains("another library") && refused.contains("same MPI"), "{refused}");
+    assert!(refused.contains("another library") && refused.contains("one MPI library"), "{refused}");
     let team = Team::world(1)?;
     let (here, count) = job::on_this_machine();
     assert!(here < count && team.rank() < team.ranks());

@@ -10,6 +10,7 @@ __all__ = [
     "Collective",
     "Device",
     "Distribution",
+    "Generator",
     "Lending",
     "Loop",
     "Memory",
@@ -324,7 +325,7 @@ class Array:
 class Generator:
     """A stream of random arrays."""
 
-    def __init__(self, seed: Sequence[int]) -> None: ...
+    def __new__(cls, seed: Sequence[int]) -> Generator: ...
     def branch(self) -> Generator: ...
     def bits(self) -> int: ...
     def words(self, dist: Distribution) -> tuple[Array, Array]: ...
