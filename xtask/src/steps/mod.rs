@@ -233,10 +233,6 @@ impl Run<'_> {
         println!("\n-- the Python package");
         let mut build = self.program(environment.join("bin/maturin"));
         build.args(["develop", "--quiet", "--manifest-path", "interop/Cargo.toml"]);
-        // One build for all tests: what has MPI does without it in a process that was started alone.
-        if !self.options.may_miss("mpi") {
-            build.args(["--features", "mpi"]);
-        }
         build.env("VIRTUAL_ENV", &environment);
         let built = self.check("maturin develop", build);
         if !built.failed.is_empty() {
