@@ -110,6 +110,9 @@ fn streams_and_draws_differ_and_errors_say_what_to_do() {
     let mut other = g.branch();
     let all = [g.bits(), g.bits(), other.bits(), other.bits(), Generator::new(2).bits()];
     assert!((0..5).all(|i| (0..i).all(|j| all[i] != all[j])), "{all:?}");
+    let mut same = Generator::from_state(g.state());
+    assert_eq!(same.bits(), g.bits());
+    assert_eq!(same.branch().bits(), g.branch().bits());
     let said = |result: partita::Result<Array>| result.unwrap_err().to_string();
     let text = said(g.uniform(&team, &dist, DType::I32));
     assert_eq!(text, "random: expected a type of floats, given i32; use `integers`");

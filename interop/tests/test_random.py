@@ -1,7 +1,9 @@
 """Random numbers: the same stream everywhere, distributions against SciPy's, permutations."""
 
 import collections
+import copy
 import itertools
+import pickle
 
 import numpy as np
 import partita as pt
@@ -227,3 +229,13 @@ def test_the_older_names():
     assert all(hasattr(pt.random, name) and hasattr(np.random, name) for name in pt.random.__all__)
     pt.random.seed(None)
     assert pt.random.rand(3).tolist() != pt.random.rand(3).tolist()
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda rng: pickle.loads(pickle.dumps(rng))], ids=["copied", "pickled"])
+@pytest.mark.parametrize("seed", [None, 5])
+def test_copies_of_a_generator_go_on_from_where_it_is(again, seed):
+    rng = default_rng(seed)
+    rng.random(3)
+    other = again(rng)
+    expected = rng.normal(size=4).tolist()
+    assert other.normal(size=4).tolist() == expected != rng.normal(size=4).tolist()

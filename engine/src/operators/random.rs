@@ -110,6 +110,17 @@ impl Generator {
         Generator { key: words.fold([low, 0], |key, &word| threefry(key, [word, 0])), draws: 0 }
     }
 
+    /// All that a stream is: [`Generator::from_state`] goes on from here.
+    pub fn state(&self) -> [u64; 2] {
+        let [low, high] = self.key.map(u64::from);
+        [high << 32 | low, self.draws]
+    }
+
+    /// The stream whose [`Generator::state`] was this.
+    pub fn from_state([key, draws]: [u64; 2]) -> Generator {
+        Generator { key: halves(key), draws }
+    }
+
     /// A stream of its own, for as many draws as it takes: this one goes on by one.
     pub fn branch(&mut self) -> Generator {
         Generator { key: self.next_key(), draws: 0 }

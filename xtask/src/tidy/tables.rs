@@ -13,9 +13,9 @@ pub const FILES_PER_FOLDER: usize = 12;
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
     ("kernels/src", 25_630),
-    ("engine/src", 44_400),
+    ("engine/src", 44_410),
     ("simcuda/src", 8_660),
-    ("interop/src", 7_570),
+    ("interop/src", 7_590),
     ("interop/python", 12_960),
     ("benches", 9_850),
     ("xtask", 5_250),

@@ -31,6 +31,19 @@ impl Generator {
         self.0.bits()
     }
 
+    /// For copies and pickles: the state follows.
+    fn __getnewargs__(&self) -> (Vec<u32>,) {
+        (Vec::new(),)
+    }
+
+    fn __getstate__(&self) -> [u64; 2] {
+        self.0.state()
+    }
+
+    fn __setstate__(&mut self, state: [u64; 2]) {
+        self.0 = random::Generator::from_state(state);
+    }
+
     /// Two random words of 32 bits per element.
     fn words(&mut self, dist: &Distribution) -> PyResult<(Array, Array)> {
         let [first, second] = self.0.words(&dist.team, &dist.dist).map_err(raised)?;
@@ -39,19 +52,30 @@ impl Generator {
 
     /// Floats from 0 up to and without 1.
     fn uniform(&mut self, dist: &Distribution, dtype: &str) -> PyResult<Array> {
-        let drawn = self.0.uniform(&dist.team, &dist.dist, element(dtype)?.dtype());
-        drawn.map(Typed::from).map(Array::of).map_err(raised)
+        self.drawn(random::Generator::uniform, dist, dtype)
     }
 
     /// Floats of mean 0 and deviation 1.
     fn normal(&mut self, dist: &Distribution, dtype: &str) -> PyResult<Array> {
-        let drawn = self.0.normal(&dist.team, &dist.dist, element(dtype)?.dtype());
-        drawn.map(Typed::from).map(Array::of).map_err(raised)
+        self.drawn(random::Generator::normal, dist, dtype)
     }
 
     /// Floats of mean 1.
     fn exponential(&mut self, dist: &Distribution, dtype: &str) -> PyResult<Array> {
-        let drawn = self.0.exponential(&dist.team, &dist.dist, element(dtype)?.dtype());
+        self.drawn(random::Generator::exponential, dist, dtype)
+    }
+}
+
+type Draw = fn(
+    &mut random::Generator,
+    &partita::Team,
+    &partita::Distribution,
+    partita::DType,
+) -> partita::Result<partita::Array>;
+
+impl Generator {
+    fn drawn(&mut self, draw: Draw, dist: &Distribution, dtype: &str) -> PyResult<Array> {
+        let drawn = draw(&mut self.0, &dist.team, &dist.dist, element(dtype)?.dtype());
         drawn.map(Typed::from).map(Array::of).map_err(raised)
     }
 }
