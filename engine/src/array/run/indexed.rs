@@ -16,7 +16,7 @@ use crate::array::memory::pitch::Pitch;
 use crate::array::memory::storage::Storage;
 use crate::array::record::node::Node;
 use crate::error::{Error, Result};
-use crate::index::{Distribution, Region};
+use crate::index::{Distribution, ErrorKind, IndexError, Region};
 
 impl Array {
     /// The elements of a one-dimensional array where `mask`, of as many bools, is true, in equal blocks on
@@ -120,7 +120,10 @@ impl Array {
         let inside = indices.greater_equal(-size as f64) & indices.less(size as f64);
         if inside.all(&[]).to_bools()? != [true] {
             let expected = format!("indices from {} to {}", -size, size - 1);
-            return Err(Error::invalid("take", expected, "others", "check the indices"));
+            let given = "an array with others";
+            return Err(
+                IndexError::new(ErrorKind::Range, "take", expected, given, "check the indices").into()
+            );
         }
         let counting = counting(size);
         let places = indices.cast(counting);

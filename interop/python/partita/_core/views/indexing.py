@@ -45,14 +45,7 @@ def _by_array(x: A, key: Any) -> A | None:
         flat = (x.size,)
         return type(x)(x._native.reshaped(flat).compressed(key._native.reshaped(flat)))
     if key.dtype.kind in "iu" and x.ndim == 1 and not key._scalar and key.size:
-        try:
-            return type(x)(x._native.taken(key._native))
-        except ValueError as error:
-            # Out of bounds; other errors are what they are.
-            if not str(error).startswith("take: expected indices from"):
-                raise
-            size = x.shape[0]
-            raise IndexError(f"index: expected indices from {-size} to {size - 1}, given an array with others") from None
+        return type(x)(x._native.taken(key._native))
     return None
 
 
