@@ -100,23 +100,8 @@ fn every_type_of_element_and_value_keeps_its_bits() {
     let folder = Folder::new("types");
     let team = Team::on(&[Device::host()], 2).unwrap();
     let dist = Distribution::builder(&[5, 2]).grid(&[2, 1]).build().unwrap();
-    let types = [
-        DType::Bool,
-        DType::I8,
-        DType::I16,
-        DType::I32,
-        DType::I64,
-        DType::U8,
-        DType::U16,
-        DType::U32,
-        DType::U64,
-        DType::F16,
-        DType::BF16,
-        DType::F32,
-        DType::F64,
-    ];
     let arrays: Vec<(String, Array)> =
-        types.iter().map(|&dtype| (format!("{dtype:?}"), made(&team, &dist, dtype))).collect();
+        DType::ALL.iter().map(|&dtype| (format!("{dtype:?}"), made(&team, &dist, dtype))).collect();
     let mut state: Vec<(&str, Saved)> =
         arrays.iter().map(|(name, array)| (&name[..], array.into())).collect();
     let pairs = made(&team, &dist, DType::F64);

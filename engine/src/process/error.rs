@@ -108,7 +108,7 @@ pub enum Error {
         here_in: String,
     },
     /// A file of a saved state. All ranks give this error, and may go on.
-    #[error("{operation}: {path}: {reason}")]
+    #[error("{operation}: {path}: {reason}; {}", .fault.remedy())]
     File {
         /// The call.
         operation: &'static str,
@@ -156,6 +156,16 @@ pub enum FileFault {
     Damaged,
     /// The system refuses to read or write it.
     System,
+}
+
+impl FileFault {
+    fn remedy(self) -> &'static str {
+        match self {
+            FileFault::Missing => "name the folder of a state that was saved",
+            FileFault::Damaged => "restore the file, or start from another state",
+            FileFault::System => "check the permissions and the space of the folder",
+        }
+    }
 }
 
 impl std::fmt::Debug for Error {

@@ -140,7 +140,7 @@ impl Saving<'_> {
         let made = self.first(self.folder, || self.make())?;
         let [old, new] = [&made.0, &made.1];
         let saved = self.fill(new, entries);
-        // Of what could not be saved nothing is left, and of what was, what was there before is not.
+        // After a failure nothing of the new state is left; after a success nothing of the old one.
         let useless = if saved.is_ok() { old } else { new };
         if self.team.rank() == 0 && !useless.is_empty() {
             let _ = fs::remove_dir_all(self.folder.join(useless));
@@ -262,7 +262,7 @@ fn joined(content: &Content, sums: &[Vec<u8>]) -> u32 {
     all.finish()
 }
 
-/// The failure of a file's operation, with the file's name.
+/// The failure of a file's operation, with the file's name; [`agreed`] adds the call.
 fn at<T>(path: &Path, outcome: io::Result<T>) -> Result<T> {
     outcome.map_err(|error| {
         let fault = match error.kind() {
@@ -294,7 +294,10 @@ fn agreed(team: &Team, operation: &'static str, path: &Path, mine: Result<Vec<u8
             ranks.all_gather(operation, &bytes)?
         }
     };
-    mine?;
+    mine.map_err(|error| match error {
+        Error::File { path, fault, reason, .. } => Error::File { operation, path, fault, reason },
+        other => other,
+    })?;
     for bytes in &all {
         let fault = match bytes.first() {
             Some(0) => continue,
