@@ -1,10 +1,10 @@
 //! `partita-bench`: how fast generated kernels run here, beside the machine's ceilings and the peers.
 //!
 //! This file is the command line. `cases` holds what is measured, `run` takes the figures, `results` keeps
-//! and shows them, `gates` predicts figures for GPUs that are not here.
+//! and shows them, `facts` counts what generated kernels hold.
 
 mod cases;
-mod gates;
+mod facts;
 mod raw_access;
 mod results;
 mod run;
@@ -50,8 +50,8 @@ enum Command {
         #[arg(long, default_value = "report.html")]
         out: PathBuf,
     },
-    /// Judge generated kernels for GPUs that are not here, from their machine code: predicted, not measured.
-    Gates(gates::Options),
+    /// Count what generated kernels hold, from their machine code: registers, spills, barriers, loads.
+    Facts(facts::Options),
     /// Say which devices and peers are here.
     Doctor,
     /// Measure messages between two processes beside MPI alone, built with `--features mpi`, or beside bare
@@ -198,7 +198,7 @@ fn execute(command: Command) -> Result<()> {
             report::write(&files, &out)?;
             writeln!(io::stdout(), "{}", out.display())?;
         }
-        Command::Gates(options) => gates::run(&options, &FULL.0)?,
+        Command::Facts(options) => facts::run(&options, &FULL.0)?,
         Command::Messages { device } => messages::run(&device)?,
         Command::Doctor => doctor()?,
     }

@@ -140,13 +140,13 @@ const PROBED: &str = "sm_90";
 /// of their lines what a launch needs.
 fn put_record(root: &Path, folder: &Path, bench: &Path) -> Result<(), String> {
     let (kept, to) = (root.join("target/bundle-record"), folder.join("probe"));
-    let mut gates = Command::new(bench);
-    gates.args(["gates", "--brief", "--target", PROBED, "--keep"]).arg(&kept);
-    // Whether the gates are green is not asked here.
-    let judged = gates.status().map_err(|error| format!("{}: {error}", bench.display()))?;
+    let mut facts = Command::new(bench);
+    facts.args(["facts", "--target", PROBED, "--keep"]).arg(&kept);
+    // Whether kernels keep their limits is not asked here.
+    let judged = facts.status().map_err(|error| format!("{}: {error}", bench.display()))?;
     let from = kept.join(PROBED);
     let Ok(lines) = std::fs::read_to_string(from.join("launches.jsonl")) else {
-        println!("skipped: the probe's record (`partita-bench gates` recorded nothing: {judged})");
+        println!("skipped: the probe's record (`partita-bench facts` recorded nothing: {judged})");
         return Ok(());
     };
     let io = |error: std::io::Error| error.to_string();

@@ -54,7 +54,7 @@ const SMOKES: &[Smoke] = &[
     smoke("heat", "examples/heat", None, ""),
     smoke("own_map", "examples/own_map", None, ""),
     smoke("benchmarks", "partita-bench", None, "run --smoke"),
-    smoke("gates", "partita-bench", Some("ptxas"), "gates --target sm_90 --brief"),
+    smoke("facts", "partita-bench", Some("ptxas"), "facts --target sm_90"),
 ];
 
 /// Where the tsunami is computed in every layout.

@@ -20,7 +20,6 @@ pub struct Tools {
 pub struct Assembled {
     /// Of the text.
     pub bytes: usize,
-    pub lines: Vec<String>,
     /// What the assembler took.
     pub seconds: f64,
     entries: HashMap<String, Usage>,
@@ -38,8 +37,7 @@ pub struct Usage {
 
 impl Tools {
     /// Found in `PARTITA_PTXAS`'s folder, in the project's Python environment or in `PATH`; or where they
-    /// were
-    /// searched.
+    /// were searched.
     pub fn find() -> Result<Tools, String> {
         let mut folders = Vec::new();
         if let Some(named) = std::env::var_os("PARTITA_PTXAS") {
@@ -59,7 +57,7 @@ impl Tools {
     }
 
     /// Assembles a file for a target.
-    pub fn assemble(&self, file: &Path, sm: u32) -> Result<Assembled> {
+    pub fn assemble(&self, file: &Path, sm: &str) -> Result<Assembled> {
         let text = fs::read_to_string(file).with_context(|| format!("read {}", file.display()))?;
         let cubin = file.with_extension(format!("{sm}.cubin"));
         let start = Instant::now();
@@ -73,8 +71,7 @@ impl Tools {
         let output = Command::new(&self.nvdisasm).args(["-c", "-gp", "-hex"]).arg(&cubin).output()?;
         let listing = String::from_utf8_lossy(&output.stdout).into_owned();
         ensure!(output.status.success(), "nvdisasm: {}", String::from_utf8_lossy(&output.stderr));
-        let lines = text.lines().map(str::to_owned).collect();
-        Ok(Assembled { bytes: text.len(), lines, seconds, entries: usage(&said), listing })
+        Ok(Assembled { bytes: text.len(), seconds, entries: usage(&said), listing })
     }
 }
 

@@ -2,8 +2,8 @@
 //! the PTX that they come from.
 //!
 //! The control word is bits 105 to 125 of the 128 of an instruction: stall cycles 4, yield 1, the scoreboard
-//! that a result sets 3, the one that reading the operands sets 3, the scoreboards waited for 6, reuse 4
-//! (7 for none).
+//! that a result sets 3 (7 for none), the one that reading the operands sets 3, the scoreboards waited for 6,
+//! reuse 4.
 
 use anyhow::{Context, Result};
 
@@ -18,7 +18,6 @@ pub struct Instruction {
     pub is_guarded: bool,
     /// The line of the PTX, 0 if it comes from none.
     pub line: u32,
-    pub stall: u32,
     /// Scoreboards that its result, and the reading of its operands, set.
     pub sets: [Option<usize>; 2],
     /// Scoreboards that it waits for, as bits.
@@ -26,9 +25,6 @@ pub struct Instruction {
     /// The instruction it may jump to, by its number.
     pub target: Option<usize>,
 }
-
-/// Bytes of an instruction.
-pub const BYTES: usize = 16;
 
 impl Instruction {
     /// The name without modifiers.
@@ -88,7 +84,6 @@ fn encoding(line: &str) -> Option<u64> {
 fn control(instruction: &mut Instruction, upper: u64) {
     let bits = |from: u32, count: u32| (upper >> (from - 64) & ((1 << count) - 1)) as u32;
     let board = |number: u32| (number < 6).then_some(number as usize);
-    instruction.stall = bits(105, 4);
     instruction.sets = [board(bits(110, 3)), board(bits(113, 3))];
     instruction.waits = bits(116, 6);
 }
@@ -114,7 +109,6 @@ fn instruction(line: &str, ptx_line: u32) -> Result<(Instruction, Option<String>
         operands: operands.to_owned(),
         is_guarded,
         line: ptx_line,
-        stall: 1,
         sets: [None, None],
         waits: 0,
         target: None,
@@ -160,7 +154,7 @@ mod tests {
         assert_eq!((code[0].sets, load.sets), ([Some(0), None], [Some(2), None]));
         // The load waits for the thread's number, the store for the load.
         assert_eq!((load.waits, code[2].waits), (1, 4));
-        assert_eq!((load.stall, code[3].target), (4, Some(1)));
+        assert_eq!(code[3].target, Some(1));
         assert!(parse(EXAMPLE, "absent").is_err());
     }
 }

@@ -1,8 +1,6 @@
 //! The launches that the engine makes for the benchmark's cases at their full sizes: recorded by the
-//! simulated
-//! driver in a process of its own, which sees a GPU like the target. Nothing is computed there.
+//! simulated driver in a process of its own, which sees a GPU like the target. Nothing is computed there.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,20 +10,17 @@ use anyhow::{Context, Result, bail, ensure};
 use partita::prelude::*;
 use serde::Deserialize;
 
-use super::targets::Target;
+use super::Target;
 use crate::cases::bound::Bound;
 use crate::cases::case::{On, Work};
 use crate::cases::workload::{Sizes, WORKLOADS, Workload};
 use crate::sample::Effort;
 
-/// Bytes of a sector of memory.
-pub const SECTOR: f64 = 32.0;
-
-/// Types of which every case is judged.
+/// Types of which every case is counted.
 pub const DTYPES: [DType; 4] = [DType::F32, DType::F64, DType::F16, DType::BF16];
 
-/// A launch as `simcuda/src/driver/record.rs` writes it: sums over all blocks, from a few of them.
-#[derive(Clone, Debug, Deserialize)]
+/// Of a launch as `simcuda/src/driver/record.rs` writes it: sums over all blocks, from a few of them.
+#[derive(Clone, Debug, Default, Deserialize)]
 pub struct Launch {
     pub ptx: String,
     pub entry: String,
@@ -33,14 +28,8 @@ pub struct Launch {
     pub block: [u32; 3],
     /// Bytes of shared memory that a block is given, beside what its text declares.
     pub shared_bytes: u32,
-    /// Sectors that blocks read and write, each counted once per block.
-    pub read: f64,
-    pub written: f64,
-    /// Of the sectors that a block reads, the share that its neighbour along each axis reads as well.
-    pub shared: [f64; 3],
-    /// Threads that use memory, and those launched.
+    /// Threads that use memory.
     pub active: f64,
-    pub threads: f64,
     /// Line, issues by all warps, lanes, issues by one warp in the middle.
     pub steps: Vec<(u32, f64, f64, f64)>,
     pub accesses: Vec<Access>,
@@ -49,12 +38,8 @@ pub struct Launch {
 /// Accesses of one line.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Access {
-    pub line: u32,
     pub place: Place,
     pub bytes: f64,
-    pub sectors: f64,
-    pub fresh: f64,
-    pub wavefronts: f64,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
@@ -94,19 +79,19 @@ pub fn wants(filter: &[String], workload: &Workload) -> bool {
 }
 
 /// Records the wanted cases in a process that sees the target, into a folder.
-pub fn record(target: &Target, words: &[String], folder: &Path) -> Result<()> {
+pub fn record(target: Target, words: &[String], folder: &Path) -> Result<()> {
     let driver = folder.join("driver");
     link_driver(&driver)?;
     let exe = std::env::current_exe().context("this program's own path")?;
     let mut command = Command::new(exe);
-    command.args(["gates", "--record", "--target", target.name]).args(words);
+    command.args(["facts", "--record", "--target", target.name]).args(words);
     let paths = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let paths = std::env::join_paths(std::iter::once(driver).chain(std::env::split_paths(&paths)))?;
     command.env("LD_LIBRARY_PATH", paths);
     let set = [
         ("PARTITA_SIM_RECORD", folder.display().to_string()),
         ("PARTITA_SIM_DEVICES", "1".to_owned()),
-        ("PARTITA_SIM_SM", target.sm.to_string()),
+        ("PARTITA_SIM_SM", target.sm().to_owned()),
         ("PARTITA_SIM_MULTIPROCESSORS", target.multiprocessors.to_string()),
         ("PARTITA_SIM_MEMORY_BYTES", (1u64 << 37).to_string()),
         ("PARTITA_SIM_SEED", "0".to_owned()),
@@ -181,38 +166,4 @@ pub fn run_cases(sizes: &Sizes, filter: &[String], dtypes: &[DType]) -> Result<(
         }
     }
     Ok(())
-}
-
-impl Launch {
-    pub fn blocks(&self) -> f64 {
-        self.grid.iter().map(|&blocks| f64::from(blocks)).product()
-    }
-
-    /// Bytes between blocks and L2.
-    pub fn l2_bytes(&self) -> f64 {
-        (self.read + self.written) * SECTOR
-    }
-
-    /// Bytes between L2 and memory: what neighbours share is read once, if L2 keeps it until the neighbour
-    /// runs.
-    pub fn dram_bytes(&self, l2_kept: f64) -> f64 {
-        let mut bytes = self.l2_bytes();
-        let of_a_block = bytes / self.blocks();
-        for (axis, shared) in self.shared.into_iter().enumerate() {
-            let between: f64 = self.grid[..axis].iter().map(|&blocks| f64::from(blocks)).product();
-            if between * of_a_block <= l2_kept {
-                bytes -= shared * self.read * SECTOR * (1.0 - 1.0 / f64::from(self.grid[axis]));
-            }
-        }
-        bytes
-    }
-
-    pub fn threads_of_a_block(&self) -> u32 {
-        self.block.iter().product()
-    }
-
-    /// Accesses by line.
-    pub fn by_line(&self) -> BTreeMap<u32, &Access> {
-        self.accesses.iter().map(|access| (access.line, access)).collect()
-    }
 }
