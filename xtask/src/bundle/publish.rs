@@ -58,7 +58,7 @@ fn make_wheel(root: &Path) -> Result<String, String> {
 
 /// The benchmark's program for the wheel's platform, without symbols.
 fn make_bench(root: &Path, tools: &Path) -> Result<PathBuf, String> {
-    let mut build = program(root, tools, "cargo");
+    let mut build = program(root, tools, cargo());
     let mut folder = root.join("target");
     if cfg!(target_os = "linux") {
         let triple = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
@@ -110,9 +110,16 @@ fn environment(root: &Path, place: &str, packages: &[&str]) -> Result<PathBuf, S
     Ok(programs)
 }
 
-/// A program of an environment, which finds the others there.
-fn program(root: &Path, programs: &Path, name: &str) -> Command {
-    let mut command = Command::new(programs.join(name));
+/// The cargo that started us. An environment has none of its own, but the subcommands that it finds.
+fn cargo() -> PathBuf {
+    std::env::var_os("CARGO").map_or_else(|| "cargo".into(), PathBuf::from)
+}
+
+/// A program of an environment, or one that is named by a path or found where the system looks, which finds
+/// the environment's others.
+fn program(root: &Path, programs: &Path, name: impl AsRef<Path>) -> Command {
+    let own = programs.join(name.as_ref());
+    let mut command = if own.exists() { Command::new(own) } else { Command::new(name.as_ref()) };
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::iter::once(programs.to_path_buf()).chain(std::env::split_paths(&path));
     if let Ok(path) = std::env::join_paths(folders) {
