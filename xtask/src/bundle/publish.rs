@@ -2,6 +2,7 @@
 //! environment of its own below `target`, and stops at the first that fails.
 
 use crate::exec::{End, show};
+use crate::tally::Tally;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -94,6 +95,18 @@ fn make_site(root: &Path) -> Result<String, String> {
     links.arg("docs/site/check_links.py").arg(&html);
     finish(links)?;
     Ok(format!("open {}", html.join("index.html").display()))
+}
+
+/// Both of them, as checks.
+pub fn both(root: &Path) -> Tally {
+    let check = |(name, made): (&str, Result<String, String>)| match made {
+        Ok(message) => {
+            println!("{message}");
+            Tally::passed()
+        }
+        Err(message) => Tally::failed(format!("{name}: {message}")),
+    };
+    [("wheel", make_wheel(root)), ("site", make_site(root))].into_iter().map(check).collect()
 }
 
 /// The folder of programs of a Python environment that has these packages.
