@@ -15,7 +15,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Result, ensure};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use partita::prelude::*;
 
 use cases::workload::{self, Sizes};
@@ -88,7 +89,7 @@ struct RunOptions {
     #[arg(long, alias = "repeat", value_parser = number)]
     samples: Option<usize>,
     /// Parts per array.
-    #[arg(long, value_parser = number)]
+    #[arg(long, value_parser = parts)]
     parts: Option<usize>,
     /// Smaller arrays and less time: minutes instead of a quarter of an hour. Turns of peers that do not fit
     /// into the budget are left out and named.
@@ -106,7 +107,7 @@ struct RunOptions {
     beside: Vec<String>,
     /// Seconds for the run: turns of peers that do not fit are left out and named. Ours are always measured.
     /// 270 with --quick, otherwise none.
-    #[arg(long)]
+    #[arg(long, value_parser = seconds)]
     budget: Option<f64>,
     /// Print JSON lines instead of tables.
     #[arg(long)]
@@ -135,12 +136,30 @@ impl From<Precision> for DType {
 
 /// What the widest stencil needs.
 const LEAST_EXTENT: i64 = 9;
+/// What needs no care when it is multiplied by a few; no memory has room for it.
+const MOST_EXTENT: i64 = 1 << 50;
 
 fn extent(text: &str) -> Result<i64, String> {
     match text.parse() {
+        Ok(extent) if extent > MOST_EXTENT => Err(format!("expected a number of at most {MOST_EXTENT}")),
         Ok(extent) if extent >= LEAST_EXTENT => Ok(extent),
         _ => Err(format!("expected a number of at least {LEAST_EXTENT}, which the widest stencil needs")),
     }
+}
+
+/// Laying out more takes minutes, and measures nothing but that.
+const MOST_PARTS: usize = 1024;
+
+fn parts(text: &str) -> Result<usize, String> {
+    number(text)
+        .ok()
+        .filter(|&parts| parts <= MOST_PARTS)
+        .ok_or_else(|| format!("expected a number of at least 1 and at most {MOST_PARTS}"))
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|seconds: &f64| seconds.is_finite() && *seconds >= 0.0);
+    seconds.ok_or_else(|| "expected seconds, a finite number of at least 0".to_owned())
 }
 
 fn number(text: &str) -> Result<usize, String> {
@@ -226,6 +245,9 @@ fn list() -> Result<()> {
 
 fn measured(options: &RunOptions) -> Result<()> {
     let wanted = wanted(options)?;
+    if let Some(reason) = wanted.misuse(machine::available_memory()) {
+        Cli::command().error(ErrorKind::ValueValidation, reason).exit();
+    }
     let start =
         |python: &PathBuf| peers::Peers::start(python, &wanted.sizes, &wanted.devices)?.only(&options.beside);
     let peers = options.peers.as_ref().map(start).transpose()?;
@@ -320,6 +342,14 @@ mod tests {
             let why = said(&format!("run {wrong}")).expect_err(wrong);
             assert!(why.contains("at least 9"), "{wrong}: {why}");
         }
+        for wrong in ["--budget nan", "--budget inf", "--budget=-1", "--budget much"] {
+            let why = said(&format!("run {wrong}")).expect_err(wrong);
+            assert!(why.contains("a finite number of at least 0"), "{wrong}: {why}");
+        }
+        let why = said("run --parts 1000000").expect_err("too many parts");
+        assert!(why.contains("at most 1024"), "{why}");
+        let why = said(&format!("run --n {}", i64::MAX)).expect_err("an extent that overflows");
+        assert!(why.contains("at most 1125899906842624"), "{why}");
         for wrong in ["--samples 0", "--parts 0"] {
             let why = said(&format!("run {wrong}")).expect_err(wrong);
             assert!(why.contains("at least 1"), "{wrong}: {why}");

@@ -39,7 +39,7 @@ const FRAME_WIDTH: u32 = 1280;
 /// A wave from the Pacific runs into the straits of the Salish Sea.
 #[derive(Parser)]
 struct Options {
-    /// Where to compute: `auto`, `host`, `wgpu` or `cuda`.
+    /// Where to compute: `host`, `wgpu`, `cuda`, or `auto`, which is what PARTITA_DEVICE says.
     #[arg(long, default_value = "auto")]
     device: String,
     /// Parts the sea is divided into, on each rank.
@@ -57,7 +57,7 @@ struct Options {
     /// Time steps; as many as the crossing takes if not given.
     #[arg(long)]
     steps: Option<u64>,
-    /// Pictures to draw over the run, the last one at its end; 0 draws none.
+    /// Pictures to draw over the run, the last one at its end, at most one per step; 0 draws none.
     #[arg(long, default_value_t = 24)]
     frames: u64,
     /// Folder for the pictures.
@@ -123,7 +123,11 @@ impl Real for f64 {
 fn simulate<T: Real>(options: &Options) -> Result<()> {
     let terrain = Terrain::read(&options.data, options.scale, terrain::available_memory())?;
     let [rows, cols] = terrain.shape();
-    let team = Team::world_on(&Device::named(&options.device)?, options.parts)?;
+    few_parts(options.parts, rows * cols)?;
+    let team = match options.device.as_str() {
+        "auto" => Team::world(options.parts)?,
+        named => Team::world_on(&Device::named(named)?, options.parts)?,
+    };
     let speaks = team.rank() == 0;
     let dist = distribution(options, team.size(), [rows as i64, cols as i64])?;
     let numbers = Numbers {
@@ -151,8 +155,9 @@ fn simulate<T: Real>(options: &Options) -> Result<()> {
     let mut album = if speaks { Album::new(options, &terrain, &dist, &team)? } else { None };
     let progress = if speaks { progress_bar(steps) } else { ProgressBar::hidden() };
     let mut seconds = 0.0;
-    for frame in 1..=options.frames.max(1) {
-        let until = steps * frame / options.frames.max(1);
+    let frames = options.frames.clamp(1, steps.max(1));
+    for frame in 1..=frames {
+        let until = (u128::from(steps) * u128::from(frame) / u128::from(frames)) as u64;
         while sea.steps() < until {
             let some = (until - sea.steps()).min(50);
             let clock = Instant::now();
@@ -186,7 +191,7 @@ fn simulate<T: Real>(options: &Options) -> Result<()> {
     say(&format!(
         "{:.2} s for {steps} steps: {:.1} million cells/s, T_eff {t_eff:.2} GB/s; mass drift {drift:.1e}",
         seconds,
-        (rows * cols) as f64 * steps as f64 / seconds / 1e6
+        (rows * cols) as f64 * steps as f64 / seconds.max(f64::MIN_POSITIVE) / 1e6
     ))?;
     if let Some(moved) = moved {
         say(&format!(
@@ -209,6 +214,22 @@ fn simulate<T: Real>(options: &Options) -> Result<()> {
         say(&line.to_string())?;
     }
     Ok(())
+}
+
+/// The fewest cells of a part: with fewer, its halo alone is larger.
+const LEAST_CELLS: usize = 64;
+
+/// Refuses more parts than are of use, which would take minutes to lay out.
+fn few_parts(parts: usize, cells: usize) -> Result<()> {
+    let most = cells / LEAST_CELLS;
+    if parts <= most {
+        return Ok(());
+    }
+    Err(format!(
+        "--parts: expected at most {most} parts of {cells} cells, given {parts}; take fewer, or a larger \
+         --scale"
+    )
+    .into())
 }
 
 /// What is computed where, before it begins.

@@ -148,3 +148,22 @@ def test_the_standards_extension_is_there():
         wanted, ours = (inspect.signature(f).parameters for f in (function, getattr(pt.fft, name)))
         named = [p.name for p in wanted.values() if p.kind is not p.POSITIONAL_ONLY]
         assert named == [p for p in ours if p in named], name
+
+
+def test_a_loop_replays_transforms_whose_tables_are_there():
+    """docs/python.md says so."""
+    start = numbers((1408,), "complex128")
+    u, calls = pt.asarray(start, team=pt.Team(2, "host")), []
+
+    def step(u):
+        calls.append(1)
+        u[:] = pt.fft.fft(u) / 38
+
+    with pytest.raises(ValueError, match="make the array before the Loop"):
+        pt.Loop(step).run(u, steps=2)
+    pt.fft.fft(u).eval()
+    calls.clear()
+    pt.Loop(step).run(u, steps=9)
+    for _ in range(9):
+        start = np.fft.fft(start) / 38
+    assert error(u.numpy(), start) < 1e-12 and len(calls) < 9

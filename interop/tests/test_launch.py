@@ -1,12 +1,16 @@
 """Programs of several processes without MPI: ``python -m partita launch``, ``torchrun``, and processes that a program
 starts itself."""
 
+import contextlib
 import importlib.util
 import os
+import pty
 import re
+import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -53,11 +57,182 @@ def test_ends_without_mpi(kind, others):
         assert len(re.findall(r"rank [01] caught: rank 2 failed in ", out)) == 2, out
 
 
-def test_launch_refuses_what_it_cannot_start():
-    code, out, _ = launch(0, RANKS / "programs.py")
-    assert code == 2 and "expected at least 1 process, given 0" in out, out
-    code, out, _ = launch(2, "no_such_file.py")
-    assert code == 2 and "no_such_file.py" in out, out
+def test_launch_refuses_what_it_cannot_start(tmp_path):
+    """Once, before anything starts."""
+    (tmp_path / "folder").mkdir()
+    for words, reason in [
+        ((0, RANKS / "programs.py"), "expected 1 to 1024 processes, given 0"),
+        ((10**9, RANKS / "programs.py"), "expected 1 to 1024 processes, given 1000000000"),
+        ((2, "no_such_file.py"), "given no_such_file.py, which does not exist"),
+        ((2, tmp_path / "folder"), "which has no __main__.py"),
+        ((2, "-m", "no_such.module"), "there is no no_such"),
+        ((2, "-m", "json.no_such"), "there is no json.no_such"),
+        ((2, "-m", "xml"), "given the package xml, which has no __main__"),
+    ]:
+        code, out, _ = launch(*words)
+        assert code == 2 and out.count(reason) == 1 and out.count("\n") == 2, out
+    code, out, _ = launch(2, "-m", "json.tool", "--help")
+    assert code == 0 and out.count("usage") == 2, out
+
+
+def job(folder, program, ranks=3, words=(), **options):
+    """A job of a script, whose processes write their numbers into files of the folder, and whose temporary files are there."""
+    (folder / "temporary").mkdir()
+    script = folder / "script.py"
+    script.write_text("import os, signal, subprocess, sys, time\nrank = int(os.environ['RANK'])\n" + program)
+    environment = {**os.environ, **SETTINGS, "TMPDIR": str(folder / "temporary"), "FOLDER": str(folder)}
+    return subprocess.Popen(
+        [sys.executable, "-m", "partita", "launch", "-n", str(ranks), *words, script], env=environment, **options
+    )
+
+
+def is_alive(number):
+    """Not so that nobody has asked yet how it ended."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    return False
+
+
+def wait_for(what, seconds):
+    end = time.monotonic() + seconds
+    while not (found := what()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return found
+
+
+FAMILY = """
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], stdout=subprocess.DEVNULL)
+def ready():
+    with open(os.environ["FOLDER"] + f"/new-{rank}", "w") as file:
+        file.write(f"{os.getpid()} {child.pid}")
+    os.rename(file.name, os.environ["FOLDER"] + f"/ready-{rank}")
+"""
+LIVES = {
+    "sleep": FAMILY + "ready()\ntime.sleep(60)",
+    "ignore": FAMILY + "for number in (1, 2, 3, 15): signal.signal(number, signal.SIG_IGN)\nready()\ntime.sleep(60)",
+    "wait for each other": "import partita as pt\nu = pt.ones(9, team=pt.Team(3))\nfloat(u.sum())" + FAMILY
+    + "ready()\nif rank == 1: time.sleep(60)\nfloat(u.sum())",
+}  # fmt: skip
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc says who lives")
+@pytest.mark.parametrize("life", LIVES)
+@pytest.mark.parametrize("name", ["TERM", "HUP", "QUIT", "KILL"])
+def test_the_end_of_the_launcher_ends_all_processes(name, life, tmp_path):
+    """Also what they have started; nothing is left in the folder of temporary files."""
+    launcher = job(tmp_path, LIVES[life], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    assert wait_for(lambda: len(list(tmp_path.glob("ready-*"))) == 3, 60)
+    numbers = [int(number) for file in tmp_path.glob("ready-*") for number in file.read_text().split()]
+    assert all(map(is_alive, numbers)) and list((tmp_path / "temporary").glob("partita-*"))
+    launcher.send_signal(getattr(signal, f"SIG{name}"))
+    died = wait_for(lambda: not any(map(is_alive, numbers)), 2)
+    for number in filter(is_alive, numbers):
+        os.kill(number, signal.SIGKILL)
+    assert died
+    code = getattr(signal, f"SIG{name}")
+    assert launcher.wait(10) == (-code if name == "KILL" else 128 + code)
+    assert not list((tmp_path / "temporary").glob("partita-*"))
+
+
+def test_an_interrupt_reaches_all_processes(tmp_path):
+    launcher = job(tmp_path, FAMILY + "ready()\ntime.sleep(60)", stderr=subprocess.DEVNULL)
+    assert wait_for(lambda: len(list(tmp_path.glob("ready-*"))) == 3, 60)
+    launcher.send_signal(signal.SIGINT)
+    assert launcher.wait(10) == 130
+
+
+def test_signals_that_are_ignored_do_not_end_the_job(tmp_path):
+    """As under ``nohup``."""
+    text = f"{FAMILY}child.kill()\nready()\ntime.sleep(0.5)"
+    launcher = job(tmp_path, text, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    assert wait_for(lambda: len(list(tmp_path.glob("ready-*"))) == 3, 60)
+    launcher.send_signal(signal.SIGHUP)
+    assert launcher.wait(20) == 0
+
+
+WRITES = """
+for k in range(400):
+    for stream in (sys.stdout, sys.stderr):
+        for piece in ("<", str(rank), "x" * (37 * k % 5000), str(k), ">", chr(10)):
+            stream.write(piece)
+            stream.flush()
+"""
+
+
+@pytest.mark.parametrize("tag", [(), ("--tag",)])
+def test_lines_of_processes_stay_whole(tag, tmp_path):
+    """Of both streams, where they go to one place and where they do not."""
+    for errors in (subprocess.PIPE, subprocess.STDOUT):
+        folder = tmp_path / str(errors)
+        folder.mkdir()
+        launcher = job(folder, WRITES, words=tag, stdout=subprocess.PIPE, stderr=errors)
+        texts = [text.decode() for text in launcher.communicate(timeout=60) if text]
+        assert len(texts) == (1 if errors == subprocess.STDOUT else 2)
+        for text in texts:
+            found = [re.fullmatch(r"(?:\[(\d)\] )?<(\d)x*?(\d+)>", line) for line in text.splitlines()]
+            assert all(found) and all(bool(tag) == bool(line[1]) and line[1] in (None, line[2]) for line in found)
+            times = 2 // len(texts)
+            assert Counter((line[2], line[3]) for line in found) == {(str(r), str(k)): times for r in range(3) for k in range(400)}
+
+
+def test_output_of_one_process_is_kept_to_the_byte(tmp_path):
+    """Also without a last newline, and what it writes to both streams in its order."""
+    data = os.urandom(1 << 20)
+    (tmp_path / "data").write_bytes(data)
+    text = "if rank == 0: sys.stdout.buffer.write(open(os.environ['FOLDER'] + '/data', 'rb').read())"
+    launcher = job(tmp_path, text, stdout=subprocess.PIPE)
+    assert launcher.communicate(timeout=60)[0] == data
+    (tmp_path / "one").mkdir()
+    text = "for k in range(1000): os.write(1 + k % 2, b'%d ' % k)"
+    launcher = job(tmp_path / "one", text, ranks=1, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert launcher.communicate(timeout=60)[0] == b"".join(b"%d " % k for k in range(1000))
+
+
+def test_unfinished_lines_come_at_the_end_each_on_its_own(tmp_path):
+    launcher = job(tmp_path, "sys.stdout.write(f'mean {rank}')", stdout=subprocess.PIPE, text=True)
+    assert sorted(launcher.communicate(timeout=60)[0].split("\n")) == ["mean 0", "mean 1", "mean 2"]
+
+
+def test_the_first_process_has_the_standard_input(tmp_path):
+    launcher = job(tmp_path, "print(rank, repr(sys.stdin.read()))", stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert sorted(launcher.communicate("words", timeout=60)[0].splitlines()) == ["0 'words'", "1 ''", "2 ''"]
+
+
+@pytest.mark.parametrize("place", ["/dev/full", "nobody"])
+def test_output_that_nobody_takes_ends_the_job(place, tmp_path):
+    """As it ends one program: each process finds its output closed."""
+    ours, theirs = os.pipe()
+    with open("/dev/full", "w") as full:
+        sink = full if place == "/dev/full" else theirs
+        launcher = job(tmp_path, "while True: print('x' * 100)", stdout=sink, stderr=subprocess.PIPE, text=True)
+    os.close(theirs)
+    if place == "nobody":
+        assert os.read(ours, 10) == b"x" * 10
+    os.close(ours)
+    errors = launcher.communicate(timeout=60)[1]
+    assert launcher.returncode == 1 and "BrokenPipeError" in errors and "output.py" not in errors
+    assert ("launch: the output could not be written: No space left" in errors) == (place == "/dev/full")
+
+
+def test_closed_streams_are_no_pipes_of_processes(tmp_path):
+    text = "print(rank, flush=True); open(os.environ['FOLDER'] + f'/{rank}', 'w').write('x')"
+    launcher = job(tmp_path, text, preexec_fn=lambda: [os.close(number) for number in range(3)])
+    assert launcher.wait(60) == 0 and all((tmp_path / str(rank)).exists() for rank in range(3))
+
+
+def test_a_terminal_gets_lines_when_they_are_printed(tmp_path):
+    """And questions before their answer."""
+    ours, theirs = pty.openpty()
+    text = "print('line', rank); sys.stdout.write(f'question {rank}?'); time.sleep(60)"
+    launcher = job(tmp_path, text, ranks=2, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    while shown.count(b"?") < 2:
+        shown += os.read(ours, 1000)
+    launcher.terminate()
+    assert launcher.wait(10) == 143
+    lines = shown.decode().split("\r\n")
+    assert sorted(lines) == ["line 0", "line 1", "question 0?", "question 1?"], shown
 
 
 TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import partita as pt
 import pytest
+from partita.__main__ import main
 
 ROOT = Path(__file__).parents[2]
 
@@ -41,6 +42,46 @@ def test_doctor():
     code, out, _ = python("-m", "partita", "doctor", PARTITA_MPI="off")
     assert code == 0 and "MPI: none: ranks are connected by TCP (PARTITA_MPI=off" in out
     assert python("-m", "partita", "surgeon")[0] == 2
+
+
+def test_the_command_says_what_it_is_and_takes(capsys):
+    """The program ``partita`` calls `main`, too."""
+
+    def command(*words):
+        return main(list(words)), *capsys.readouterr()
+
+    assert python("-m", "partita", "--version") == command("--version") == command("-V") == (0, f"partita {pt.__version__}\n", "")
+    code, usage, _ = command("--help")
+    assert code == 0 and all(word in usage for word in ("doctor", "demo", "bench", "launch", "--version"))
+    assert command("demo", "--help") == (0, usage, "")
+    for words in ([], ["surgeon"], ["doctor", "x"], ["demo", "a", "b"], ["demo", "--x"], ["--version", "x"]):
+        assert command(*words) == (2, "", usage)
+
+
+def test_the_benchmark_is_in_wheels_alone():
+    """The package that is tested here is none."""
+    code, out, _ = python("-m", "partita", "bench", "--help")
+    assert code == 0 and "partita-bench" in out and "`pip install ./interop`\ninstalls none" in out
+    code, out, err = python("-m", "partita", "bench", "list")
+    assert (code, out) == (2, "") and "cargo xtask wheel" in err and "`pip install ./interop` has no benchmark" in err
+
+
+@pytest.mark.parametrize(("name", "reason"), [
+    ("/no_such/x.png", "given /no_such/x.png; make /no_such"), (".", "given the folder ."), ("no_such/x.png", "make no_such"),
+    (f"{'x' * 300}", "File name too long"),
+])  # fmt: skip
+def test_a_demo_without_a_place_for_its_picture_fails_before_it_computes(name, reason):
+    code, out, err = python("-m", "partita", "demo", name)
+    assert (code, out) == (1, "") and reason in err and err.count("\n") == 1, err
+
+
+def test_the_command_ends_in_one_line_whatever_goes_wrong(tmp_path):
+    code, _, err = python("-m", "partita", "doctor", PARTITA_DEVICE="abacus")
+    assert code == 1 and "PARTITA_DEVICE: expected auto" in err and err.count("\n") == 1, err
+    code, _, err = python("-m", "partita", "demo", "/dev/full")
+    assert code == 1 and "/dev/full could not be written: No space left" in err and err.count("\n") == 1, err
+    program = "import os; ends = os.pipe(); os.close(ends[0]); os.dup2(ends[1], 1); from partita.__main__ import main; exit(main())"
+    assert python("-c", program, "doctor") == (141, "", "")
 
 
 def test_demo_writes_a_picture(tmp_path):

@@ -112,3 +112,50 @@ fn a_full_disk_ends_it_with_one_line() {
     let output = tsunami(&["--json"]).stdout(full()).stderr(full()).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
 }
+
+/// The program with these arguments alone.
+fn plain(arguments: &[&str]) -> Command {
+    let mut command = Command::new(tsunami(&[]).get_program());
+    command.args(["--scale", "1"]).args(arguments);
+    command.stdin(Stdio::null());
+    command
+}
+
+#[test]
+fn there_are_no_more_frames_than_steps() {
+    for (steps, frames, drawn) in
+        [("3", "7", 3), ("1", "18446744073709551615", 1), ("0", "5", 1), ("4", "2", 2)]
+    {
+        let out = std::env::temp_dir().join(format!("partita-frames-{}-{steps}", std::process::id()));
+        let mut command = plain(&["--device", "host", "--steps", steps, "--frames", frames, "--out"]);
+        let output = command.arg(&out).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let names = std::fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path());
+        assert_eq!(
+            names.filter(|path| path.extension().is_some_and(|e| e == "png")).count(),
+            drawn,
+            "{steps}"
+        );
+        std::fs::remove_dir_all(&out).unwrap();
+    }
+}
+
+#[test]
+fn more_parts_than_are_of_use_are_refused() {
+    for parts in ["1000000", "18446744073709551615", "171"] {
+        refused(&tsunami(&["--parts", parts]).output().unwrap(), &["--parts", "at most 170 parts", parts]);
+    }
+    assert!(tsunami(&["--parts", "170"]).output().unwrap().status.success());
+}
+
+#[test]
+fn auto_is_what_the_environment_says() {
+    for device in ["host", "wgpu"] {
+        let mut command = plain(&["--steps", "0", "--frames", "0", "--json"]);
+        let output = command.env("PARTITA_DEVICE", device).output().unwrap();
+        let text = format!("{output:?}");
+        // Where there is no adapter, its absence is an error.
+        let computed = text.contains(&format!("\\\"device\\\":\\\"{device} "));
+        assert!(computed || text.contains("no device `wgpu`"), "{device}: {text}");
+    }
+}

@@ -18,6 +18,7 @@ mod tidy;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
 
 const HELP: &str = "\
 cargo xtask test [--no-install] [--allow-missing NAME] [--only STEP]
@@ -36,9 +37,10 @@ cargo xtask site
 cargo xtask cuda-aware-mpi
     Builds target/cuda-aware-mpi, an Open MPI that takes device pointers, for the tests and the bundle; needs
     Debian, the network, and a quarter of an hour.
-cargo xtask soak [RANKS...]
+cargo xtask soak [RANKS... | commands [SEED [COUNT]] | publish]
     What takes too long for every change: programs of several processes, and faults of every kind at every
-    point of them, on 2, 3, 4 and 8 ranks. With numbers of ranks, the faults alone, on the system's MPI.
+    point of them, on 2, 3, 4 and 8 ranks; random arguments of the command lines; the wheel and the site.
+    With numbers of ranks, the faults alone, on the system's MPI; with a name, that chore alone.
 cargo xtask sanitize [--no-install]
     Miri over the interpreter and the thread pool, ThreadSanitizer over threads and teams on one device, by
     the nightly toolchain in target/sanitize; a quarter of an hour the first time.
@@ -68,6 +70,15 @@ fn main() -> ExitCode {
         ("cuda-aware-mpi", []) => mpi::cuda::build(&root()),
         ("sanitize", []) => sanitize::sanitize(&root(), true),
         ("sanitize", [option]) if option == "--no-install" => sanitize::sanitize(&root(), false),
+        ("soak", [name, numbers @ ..]) if name == "commands" => {
+            match numbers.iter().map(|number| number.parse()).collect::<Result<Vec<u64>, _>>() {
+                Ok(given) if given.len() <= 2 => {
+                    steps::soak_commands(&root(), given.first().copied(), given.get(1).copied())
+                }
+                _ => misuse("`soak commands` takes a seed and a count"),
+            }
+        }
+        ("soak", [name]) if name == "publish" => bundle::publish::both(&root()).end(Instant::now()),
         ("soak", sizes) => match sizes.iter().map(|size| size.parse()).collect::<Result<Vec<usize>, _>>() {
             Ok(sizes) => steps::soak(&root(), &sizes),
             Err(_) => misuse("`soak` takes numbers of ranks"),

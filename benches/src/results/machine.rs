@@ -136,6 +136,13 @@ pub fn load() -> f64 {
     text.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0.0)
 }
 
+/// Bytes of memory that programs can have now.
+pub fn available_memory() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let kib: u64 = field(&text, "MemAvailable")?.split_whitespace().next()?.parse().ok()?;
+    Some(kib * 1024)
+}
+
 fn gpus() -> Vec<String> {
     let query = "--query-gpu=name,driver_version,clocks.sm,clocks.mem,power.limit";
     let output = Command::new("nvidia-smi").args([query, "--format=csv,noheader"]).output();

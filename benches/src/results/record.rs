@@ -1,6 +1,7 @@
 //! What a run leaves behind, one JSON object per line: first the machine, then a record for each figure.
 
-use std::fs;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
@@ -150,10 +151,15 @@ pub fn to_text(lines: &[Line]) -> Result<String> {
     Ok(texts.iter().map(|text| format!("{text}\n")).collect())
 }
 
+/// Of a saved run, at most. A full one has less than a thousandth.
+const MOST_BYTES: u64 = 1 << 28;
+
 /// Reads a saved run.
 pub fn read(file: &Path) -> Result<Vec<Line>> {
-    let text = fs::read_to_string(file)
-        .with_context(|| format!("read {}, which `partita-bench run --save FILE` writes", file.display()))?;
+    let mut text = String::new();
+    let read = File::open(file).and_then(|file| file.take(MOST_BYTES + 1).read_to_string(&mut text));
+    read.with_context(|| format!("read {}, which `partita-bench run --save FILE` writes", file.display()))?;
+    ensure!(text.len() as u64 <= MOST_BYTES, "{} is longer than any saved run", file.display());
     from_text(&text).with_context(|| format!("parse {}", file.display()))
 }
 
@@ -175,6 +181,13 @@ pub fn from_text(text: &str) -> Result<Vec<Line>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn a_run_without_an_end_is_an_error() {
+        let why = read(Path::new("/dev/zero")).expect_err("no run").to_string();
+        assert!(why.contains("/dev/zero is longer than any saved run"), "{why}");
+    }
 
     #[test]
     fn quantiles_are_numpys() {
@@ -245,7 +258,7 @@ mod tests {
             }
         }
         let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/benchmarks.md");
-        let document = fs::read_to_string(document).expect("the document");
+        let document = std::fs::read_to_string(document).expect("the document");
         let (_, table) = document.split_once("## Result files").expect("a section");
         let missing = Missing {
             workload: String::new(),

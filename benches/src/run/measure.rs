@@ -8,7 +8,7 @@ use std::fs;
 use std::iter;
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use partita::prelude::*;
 
@@ -49,11 +49,6 @@ struct Progress<'a> {
 pub fn run(wanted: &Wanted, mut peers: Option<Peers>) -> Result<Vec<Line>> {
     let workloads: Vec<_> = WORKLOADS.iter().filter(|w| wanted.wants(w.group, w.name)).collect();
     let cases: Vec<_> = alone().filter(|case| wanted.wants(case.group, case.name)).collect();
-    ensure!(
-        !(workloads.is_empty() && cases.is_empty()),
-        "nothing is called {}; `partita-bench list` names what there is",
-        wanted.filter.join(" or ")
-    );
     let figures: usize = cases.iter().map(|case| types(wanted, case).len() * wanted.devices.len()).sum();
     let weights: Vec<f64> = iter::once(CEILINGS_WEIGHT)
         .chain(iter::repeat_n(1.0, workloads.len() * wanted.dtypes.len()))

@@ -36,6 +36,26 @@ fn filters_mean_parts_of_names_whole_names_and_families() {
     assert!(names(&[]).starts_with(&names(&["E1"])) && names(&["=nothing"]).is_empty());
 }
 
+#[test]
+fn words_that_mean_nothing_and_arrays_without_room_are_refused() {
+    let room = Some(1 << 30);
+    assert_eq!(wanted(&["sum", "W1", "e1"]).misuse(room), None);
+    for filter in [&["zzz"][..], &["sum", "zzz"], &["=zzz"]] {
+        let why = wanted(filter).misuse(room).expect("a word that means nothing");
+        assert!(why.contains("nothing is called ") && why.contains("zzz"), "{why}");
+    }
+    // Of the filter's workloads and the copy, which is measured beside any.
+    let of = |line, cube| Wanted { sizes: Sizes { line, plane: 20, cube }, ..wanted(&["=sum"]) };
+    let why = of(99_999_999_999_999, 12).misuse(room).expect("no room");
+    assert!(
+        why.contains("--n 99999999999999") && why.contains("GB of memory, and there are 1.1 GB"),
+        "{why}"
+    );
+    assert_eq!(of(1000, 1 << 50).misuse(room), None);
+    assert!(Wanted { filter: Vec::new(), ..of(1000, 1 << 50) }.misuse(room).is_some());
+    assert_eq!(of(1 << 50, 12).misuse(None), None);
+}
+
 /// The script that measures on a machine with GPUs names workloads, of which none may be lost by a new name.
 #[test]
 fn the_bundle_measures_what_there_is() {

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use partita::prelude::*;
 
+use crate::cases::alone;
 use crate::cases::case::On;
-use crate::cases::workload::{BESIDE, Sizes};
+use crate::cases::workload::{BESIDE, Sizes, WORKLOADS, Workload};
 use crate::sample::Effort;
 
 /// What to measure.
@@ -29,18 +30,44 @@ pub struct Wanted {
 /// Sets of arrays that take turns, at most.
 const MOST_SETS: usize = 16;
 
+/// Whether a word of a filter means it.
+fn is_meant(word: &str, group: &str, name: &str) -> bool {
+    let is_named = match word.strip_prefix('=') {
+        Some(whole) => name == whole,
+        None => name.contains(word),
+    };
+    is_named
+        || group.eq_ignore_ascii_case(word)
+        || (word.eq_ignore_ascii_case("W1") && BESIDE.contains(&group))
+}
+
 impl Wanted {
     pub fn wants(&self, group: &str, name: &str) -> bool {
-        let is_meant = |word: &String| {
-            let is_named = match word.strip_prefix('=') {
-                Some(whole) => name == whole,
-                None => name.contains(word.as_str()),
-            };
-            is_named
-                || group.eq_ignore_ascii_case(word)
-                || (word.eq_ignore_ascii_case("W1") && BESIDE.contains(&group))
+        self.filter.is_empty() || self.filter.iter().any(|word| is_meant(word, group, name))
+    }
+
+    /// What of the command line cannot be measured, with so much memory.
+    pub fn misuse(&self, available: Option<u64>) -> Option<String> {
+        let is_known = |word: &&String| {
+            WORKLOADS.iter().any(|workload| is_meant(word, workload.group, workload.name))
+                || alone().any(|case| is_meant(word, case.group, case.name))
         };
-        self.filter.is_empty() || self.filter.iter().any(is_meant)
+        if let Some(word) = self.filter.iter().find(|word| !is_known(word)) {
+            return Some(format!("--filter: nothing is called {word}; `partita-bench list` names all"));
+        }
+        // Half as much again are the values on their way into an array.
+        let bytes = |workload: &Workload| 1.5 * workload.bytes(&self.sizes, DType::F32);
+        let wanted = WORKLOADS.iter().filter(|w| w.name == "copy" || self.wants(w.group, w.name));
+        let largest = wanted.max_by(|a, b| bytes(a).total_cmp(&bytes(b)))?;
+        let (needed, available) = (bytes(largest) / 1e9, available? as f64 / 1e9);
+        (needed > available).then(|| {
+            let Sizes { line, plane, cube } = self.sizes;
+            format!(
+                "--n {line} --plane {plane} --cube {cube}: {} needs {needed:.1} GB of memory, and there are \
+                 {available:.1} GB; take smaller arrays",
+                largest.name
+            )
+        })
     }
 
     pub fn on<'a>(&'a self, device: &'a Device, dtype: DType, copy_gb_s: Option<f64>) -> On<'a> {

@@ -133,8 +133,8 @@ impl Array {
         }
     }
 
-    /// Computes the value now, if it is not computed yet. ScheduleBuilder on devices may still be under way
-    /// afterwards; [`Team::wait`] waits for it.
+    /// Computes the value now, if it is not computed yet. Devices may still be working afterwards;
+    /// [`Team::wait`] waits for them.
     ///
     /// # Errors
     /// The error the array carries; memory; a device that lacks a type. Every array keeps its value.

@@ -1,8 +1,9 @@
-"""``python -m partita doctor``: what is here, what is missing, and how to get it. ``demo``: a first program.
-``bench``: the benchmark. ``launch``: a script as several processes."""
+"""The command ``partita``, also ``python -m partita``. ``doctor``: what is here, what is missing, and how to get it. ``demo``: a
+first program. ``bench``: the benchmark. ``launch``: a script as several processes."""
 
 from __future__ import annotations
 
+import os
 import platform
 import shutil
 import struct
@@ -23,7 +24,14 @@ from ._core.ranks.launch import launch
 _USAGE = """usage: python -m partita doctor
        python -m partita demo [FILE.png]
        python -m partita bench [run ... | report FILES | list | doctor | --help]
-       python -m partita launch -n N SCRIPT [ARGUMENTS]"""
+       python -m partita launch -n N [--tag] [-m] SCRIPT [ARGUMENTS]
+       python -m partita --version | --help
+The program `partita` is the same as `python -m partita`."""
+
+_BENCH = """usage: python -m partita bench [run ... | report FILES | list | doctor | --help]
+The benchmark is the program partita-bench, which is in the wheels that `cargo xtask wheel` makes; `pip install ./interop`
+installs none. Without words it measures this machine quickly, beside the libraries that are installed, and writes
+partita-bench.html."""
 
 _PEERS = {
     "numpy": "needed to read arrays on the host",
@@ -115,13 +123,29 @@ def _wave(team: pt.Team, steps: int) -> tuple[pt.Array, pt.Array]:
     return depth, height
 
 
+#: The letters of the title: five bits for each of seven rows, as a digit to the base 32.
+_LETTERS = dict(
+    zip(
+        "AWVEROUNDISL2XPT ",
+        "ehhvhhh hhhllla hhhhha4 vgguggv uhhukih ehhhhhe hhhhhhe hhpljhh uhhhhhu e44444e fgge11u ggggggv eh1248v hha4ahh uhhuggg "
+        "v444444 0000000".split(),
+        strict=True,
+    )
+)
+
+
 def _picture(path: Path, depth: Any, height: Any) -> None:
-    """Writes a PNG: crests light, troughs dark, land green, borders between the parts dashed."""
+    """Writes a PNG: crests light, troughs dark, land and what the sea uncovers green, borders between the parts dashed."""
     import numpy as np  # noqa: PLC0415
 
     shade = np.clip(0.5 + 4 * height, 0, 1)[..., None]
     water = (1 - shade) * (8, 38, 84) + shade * (206, 236, 250)
-    pixels = np.where(depth[..., None] > 0, water, (118, 138, 84)).astype(np.uint8)
+    pixels = np.where(depth[..., None] > 0.03, water, (118, 138, 84)).astype(np.uint8)
+    title = "A WAVE ROUND AN ISLAND ON 2 X 2 PARTS"
+    bits = [[int(_LETTERS[letter][y], 32) << 1 >> 5 - x & 1 for letter in title for x in range(6)] for y in range(7)]
+    ink = np.array(bits, bool).repeat(2, 0).repeat(2, 1)
+    for corner, colour in ((2, (8, 38, 84)), (0, 255)):
+        pixels[10 + corner :, 18 + corner :][: ink.shape[0], : ink.shape[1]][ink] = colour
     rows, columns = depth.shape
     pixels[rows // 2, np.arange(columns) % 12 < 6] = pixels[np.arange(rows) % 12 < 6, columns // 2] = 255
     lines = b"".join(b"\0" + row.tobytes() for row in pixels)
@@ -131,10 +155,21 @@ def _picture(path: Path, depth: Any, height: Any) -> None:
     path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(packed))
 
 
+def _check_place(path: Path) -> None:
+    """Refuses what no picture can be written to."""
+    if path.is_dir():
+        raise IsADirectoryError(f"demo: expected a file for the picture, given the folder {path}")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"demo: expected a file in a folder that is there, given {path}; make {path.parent}")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise PermissionError(f"demo: expected a file that can be written, given {path}; choose another place")
+
+
 def _demo(path: Path) -> int:
     """Computes the wave on four parts and on one, and compares; 1 if they differ."""
     import numpy as np  # noqa: PLC0415
 
+    _check_place(path)
     steps = 640
     begin = time.perf_counter()
     depth, height = _wave(pt.Team(4), steps)
@@ -143,7 +178,10 @@ def _demo(path: Path) -> int:
     print(f"A wave round an island: {height.shape[0]} x {height.shape[1]} cells, {steps} steps, {height.team}: {seconds:.2f} s")
     same = np.array_equal(waves, _wave(pt.Team(1), steps)[1].numpy())
     print(f"The same on one part: {'equal, bit for bit' if same else 'DIFFERS'}")
-    _picture(path, depth.numpy(), waves)
+    try:
+        _picture(path, depth.numpy(), waves)
+    except OSError as error:
+        raise OSError(f"demo: the picture {path} could not be written: {error.strerror}; choose another place") from error
     print(f"Picture: {path}; program: `_wave` in {__file__}")
     return int(not same)
 
@@ -152,7 +190,11 @@ def _bench(words: list[str]) -> int:
     """Runs the benchmark's program of the wheel; without words a quick run beside the installed peers, and its page."""
     program = shutil.which("partita-bench", path=sysconfig.get_path("scripts"))
     if program is None:
-        remedy = "install the wheel of `cargo xtask wheel`, or run `cargo run --release -p partita-bench` in a clone"
+        if words in (["--help"], ["-h"]):
+            print(_BENCH)
+            return 0
+        remedy = "install the wheel of `cargo xtask wheel` (`pip install ./interop` has no benchmark), or run"
+        remedy += " `cargo run --release -p partita-bench` in a clone"
         print(f"bench: expected the program partita-bench beside this Python, given none; {remedy}", file=sys.stderr)
         return 2
     if words:
@@ -162,13 +204,20 @@ def _bench(words: list[str]) -> int:
     return done or subprocess.call([program, "report", saved, "--out", page])
 
 
-def main(arguments: list[str]) -> int:
-    """Runs the command; 2 for anything else."""
+def _run(arguments: list[str]) -> int:
     match arguments:
+        case ["--version" | "-V"]:
+            print(f"partita {pt.__version__}")
+            return 0
+        case ["--help" | "-h"] | ["doctor" | "demo", "--help" | "-h"]:
+            print(_USAGE)
+            return 0
         case ["doctor"]:
             return _doctor()
-        case ["demo", *names] if len(names) < 2:
-            return _demo(Path(*names or ["partita-demo.png"]))
+        case ["demo"]:
+            return _demo(Path("partita-demo.png"))
+        case ["demo", name] if not name.startswith("-"):
+            return _demo(Path(name))
         case ["bench", *words]:
             return _bench(words)
         case ["launch", *words]:
@@ -177,5 +226,22 @@ def main(arguments: list[str]) -> int:
     return 2
 
 
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the command; 2 for anything else."""
+    try:
+        code = _run(sys.argv[1:] if arguments is None else arguments)
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # Who reads the output has seen enough. Nothing is written to it at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 141
+    except (pt.Error, OSError, MemoryError, ValueError) as error:
+        print(f"partita: {error}", file=sys.stderr)
+        return 1
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -26,7 +26,6 @@ __all__ = [
     "distribution_of",
     "end",
     "get_default_team",
-    "has_mpi",
     "leave",
     "live_exports",
     "mpi_library",
@@ -430,11 +429,8 @@ def cuda_library() -> str | None:
 def devices() -> list[Device]:
     """Every device of this process, the host first. Opens the adapters."""
 
-def has_mpi() -> bool:
-    """Whether teams over the ranks of an MPI program were built in."""
-
 def mpi_library() -> tuple[str | None, str]:
-    """What the MPI library that was built in says of itself; None without one."""
+    """What the MPI library that is loaded, or that can be, says of itself; None and the reason without one."""
 
 def leave() -> bool:
     """Ends this process's part in the program: whether all ranks came to their end. Collective."""

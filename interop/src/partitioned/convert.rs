@@ -62,7 +62,7 @@ impl Description {
     }
 
     /// Describes a distribution. `place` says where a part can be accessed; data and `locals` are left for
-    /// the caller to fill in. PartitionEntry `i` is box `i` of [`tiles`]; where nothing is replicated, part
+    /// the caller to fill in. Entry `i` is box `i` of [`tiles`]; where nothing is replicated, part
     /// `i`.
     pub fn from_distribution(
         dist: &Distribution,

@@ -46,7 +46,7 @@ mod _native {
     #[pymodule_export]
     use super::runtime::end;
     #[pymodule_export]
-    use super::{cuda_library, devices, has_mpi, live_exports, mpi_library, version};
+    use super::{cuda_library, devices, live_exports, mpi_library, version};
     use pyo3::prelude::*;
 
     #[pymodule_init]
@@ -67,12 +67,6 @@ fn devices(py: Python<'_>) -> PyResult<Vec<device::Device>> {
 #[pyfunction]
 fn live_exports() -> i64 {
     crate::dlpack::live_loans()
-}
-
-/// Whether the extension links a library of MPI.
-#[pyfunction]
-fn has_mpi() -> bool {
-    cfg!(feature = "mpi")
 }
 
 /// The file that was loaded as the CUDA driver; None without one.

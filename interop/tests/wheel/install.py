@@ -70,6 +70,8 @@ def use(wheel: Path, offline: bool) -> None:
         where = Path(run("-c", "import partita; print(partita.__file__)").strip())
         assert where.is_relative_to(home), f"imported from {where}"
         assert "bit for bit" in run("-m", "partita", "demo")
+        said = run("-c", "import subprocess, sys; subprocess.run([sys.argv[1], '--version'], check=True)", home / "venv/bin/partita")
+        assert said == run("-m", "partita", "--version")
         assert (home / "partita-demo.png").read_bytes().startswith(b"\x89PNG")
         assert "host" in run("-m", "partita", "doctor")
         quick = ("run", "--quick", "--filter", "=triad", "--samples", "2", "--save", "run.jsonl")

@@ -2,6 +2,7 @@
 //! environment of its own below `target`, and stops at the first that fails.
 
 use crate::exec::{End, show};
+use crate::tally::Tally;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -58,7 +59,7 @@ fn make_wheel(root: &Path) -> Result<String, String> {
 
 /// The benchmark's program for the wheel's platform, without symbols.
 fn make_bench(root: &Path, tools: &Path) -> Result<PathBuf, String> {
-    let mut build = program(root, tools, "cargo");
+    let mut build = program(root, tools, cargo());
     let mut folder = root.join("target");
     if cfg!(target_os = "linux") {
         let triple = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
@@ -96,6 +97,18 @@ fn make_site(root: &Path) -> Result<String, String> {
     Ok(format!("open {}", html.join("index.html").display()))
 }
 
+/// Both of them, as checks.
+pub fn both(root: &Path) -> Tally {
+    let check = |(name, made): (&str, Result<String, String>)| match made {
+        Ok(message) => {
+            println!("{message}");
+            Tally::passed()
+        }
+        Err(message) => Tally::failed(format!("{name}: {message}")),
+    };
+    [("wheel", make_wheel(root)), ("site", make_site(root))].into_iter().map(check).collect()
+}
+
 /// The folder of programs of a Python environment that has these packages.
 fn environment(root: &Path, place: &str, packages: &[&str]) -> Result<PathBuf, String> {
     let programs = root.join(place).join("bin");
@@ -110,9 +123,16 @@ fn environment(root: &Path, place: &str, packages: &[&str]) -> Result<PathBuf, S
     Ok(programs)
 }
 
-/// A program of an environment, which finds the others there.
-fn program(root: &Path, programs: &Path, name: &str) -> Command {
-    let mut command = Command::new(programs.join(name));
+/// The cargo that started us. An environment has none of its own, but the subcommands that it finds.
+fn cargo() -> PathBuf {
+    std::env::var_os("CARGO").map_or_else(|| "cargo".into(), PathBuf::from)
+}
+
+/// A program of an environment, or one that is named by a path or found where the system looks, which finds
+/// the environment's others.
+fn program(root: &Path, programs: &Path, name: impl AsRef<Path>) -> Command {
+    let own = programs.join(name.as_ref());
+    let mut command = if own.exists() { Command::new(own) } else { Command::new(name.as_ref()) };
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::iter::once(programs.to_path_buf()).chain(std::env::split_paths(&path));
     if let Ok(path) = std::env::join_paths(folders) {

@@ -4,6 +4,7 @@
 
 mod ranks;
 mod smoke;
+mod soak;
 
 use crate::exec::{self, End, Outcome, SILENCE, run, show};
 use crate::mpi::faults;
@@ -84,8 +85,18 @@ pub fn soak(root: &Path, sizes: &[usize]) -> ExitCode {
     };
     let mpis = [Mpi::open_mpi(), Mpi::mpich(root)];
     let mpis = if sizes.is_empty() { &mpis[..] } else { &mpis[..1] };
-    let tally: Tally = mpis.iter().map(soaked).collect();
+    let mut tally: Tally = mpis.iter().map(soaked).collect();
+    if sizes.is_empty() {
+        tally.add(soak::commands(root, cargo(root), None, None));
+        tally.add(bundle::publish::both(root));
+    }
     tally.end(begin)
+}
+
+/// `cargo xtask soak commands`.
+pub fn soak_commands(root: &Path, seed: Option<u64>, count: Option<u64>) -> ExitCode {
+    let begin = Instant::now();
+    soak::commands(root, cargo(root), seed, count).end(begin)
 }
 
 /// The tests that compare with files in the repository: package and test.
@@ -140,7 +151,7 @@ impl Run<'_> {
     /// Lints everything with all features, then what builds without them.
     fn clippy(&self) -> Tally {
         let features: &[&str] = match (self.options.may_miss("mpi"), self.options.may_miss("python")) {
-            (false, false) => &["--features", "partita/mpi,partita-interop/mpi,partita-bench/mpi"],
+            (false, false) => &["--features", "partita/mpi,partita-interop/python,partita-bench/mpi"],
             (false, true) => WITH_MPI,
             (true, false) => &["--features", "partita-interop/python"],
             (true, true) => &[],

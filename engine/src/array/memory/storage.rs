@@ -80,7 +80,7 @@ impl Storage {
         Storage { declared: Arc::clone(declared), ..self }
     }
 
-    /// HaloWidths memory of the same layout, for an array on the same distribution.
+    /// New memory of the same layout, for an array on the same distribution.
     pub fn like(&self, team: &Team, dtype: DType) -> Result<Storage> {
         Ok(Storage::pitched(team, Arc::clone(&self.dist), dtype, self.pitch)?.declaring(&self.declared))
     }
