@@ -121,8 +121,9 @@ pub mod prelude {
     pub use crate::{DType, Error, FoldOp, Scalar, s};
 }
 
-/// Compiles and runs the Rust programs of the project's README.md and of the crate's.
+/// Compiles and runs the Rust programs of the project's README.md, to which `PROJECT.md` is a link that a
+/// package holds as a file, and of the crate's.
 #[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
+#[doc = include_str!("../PROJECT.md")]
 #[doc = include_str!("../README.md")]
 struct Readme;

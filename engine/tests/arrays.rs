@@ -420,3 +420,76 @@ fn a_loop_does_not_repeat_what_only_its_first_step_had_to_do() {
         assert_eq!(fixed.to_vec::<f32>().unwrap(), fixed_before, "{device:?}");
     }
 }
+
+/// Kernels rely on bools of 0 and 1: bytes that come from outside become these.
+#[test]
+fn bools_of_any_byte_compute_alike_on_any_number_of_parts() {
+    let bytes =
+        |size: i64| (0..size).map(|at| [0, 1, 2, 255, 7, 128][(at * 5 % 6) as usize]).collect::<Vec<u8>>();
+    let dist = |parts, size| Distribution::default_partition(parts, &[size]).unwrap();
+    for device in devices() {
+        let mut cases = 0;
+        for (size, parts) in (0..14).flat_map(|size| PARTS.map(|parts| (size, parts))) {
+            let (team, dist) = (Team::on(std::slice::from_ref(&device), parts).unwrap(), dist(parts, size));
+            let given = bytes(size);
+            let expected: Vec<bool> = given.iter().map(|&byte| byte != 0).collect();
+            let piece = |part: usize| {
+                let cells = dist.owned(part);
+                given[cells.start()[0] as usize..cells.stop()[0] as usize].to_vec()
+            };
+            let pieces: Vec<Vec<u8>> = (0..parts).map(piece).collect();
+            for array in [
+                Array::from_bytes(&team, &dist, DType::Bool, &given).unwrap(),
+                Array::from_pieces(&team, &dist, DType::Bool, &pieces).unwrap(),
+            ] {
+                let what = format!("{device:?}, {size} cells on {parts} parts");
+                assert!(array.to_bytes().unwrap().iter().all(|&byte| byte <= 1), "{what}");
+                assert_eq!(array.to_bools().unwrap(), expected, "{what}");
+                let numbers = array.cast(DType::I32);
+                assert_eq!(
+                    numbers.to_vec::<i32>().unwrap(),
+                    expected.iter().map(|&b| b.into()).collect::<Vec<i32>>()
+                );
+                let count = numbers.sum(&[]).item::<i64>().unwrap();
+                assert_eq!(count, expected.iter().filter(|&&b| b).count() as i64, "{what}");
+                cases += 1;
+            }
+        }
+        // Numbers that are made by hand.
+        let (team, dist) = (Team::on(std::slice::from_ref(&device), 1).unwrap(), dist(1, 1));
+        let odd = Scalar { dtype: DType::Bool, bits: 6 };
+        let mut one = Array::full(&team, &dist, odd).unwrap();
+        assert_eq!(one.cast(DType::I32).to_vec::<i32>().unwrap(), [1]);
+        one.set(&[0], odd).unwrap();
+        assert_eq!(one.cast(DType::I32).to_vec::<i32>().unwrap(), [1]);
+        ran("bools", &device, cases);
+    }
+}
+
+#[test]
+fn diagonals_and_strides_at_the_ends_of_i64_are_empty_or_refused() {
+    use partita::array::Stride;
+    for parts in [1, 3] {
+        let team = Team::on(&[Device::host()], parts).unwrap();
+        let u =
+            Array::from_fn(&team, &Distribution::default_partition(parts, &[3, 4]).unwrap(), cell).unwrap();
+        for offset in [i64::MIN, i64::MIN + 1, -1 << 62, -3, 4, 1 << 62, i64::MAX] {
+            let diagonal = u.diagonal(offset);
+            assert_eq!(diagonal.to_vec::<f32>().unwrap(), [], "{offset}");
+            assert_eq!((diagonal + 1.0).sum(&[]).item::<f32>().unwrap(), 0.0, "{offset}");
+        }
+        assert_eq!(u.diagonal(-2).to_vec::<f32>().unwrap(), [cell(&[2, 0])]);
+        for count in [i64::MIN, i64::MIN + 1, -1, i64::MAX] {
+            let columns = Stride::Of { dim: 1, start: 0, step: 1, count: 4 };
+            for start in [0, i64::MIN, i64::MAX] {
+                for step in [1, -1, 0, i64::MIN, i64::MAX] {
+                    if count > 0 && step == 0 && start == 0 {
+                        continue;
+                    }
+                    let rows = Stride::Of { dim: 0, start, step, count };
+                    assert!(u.rearranged(&[rows, columns]).is_err(), "{rows:?}");
+                }
+            }
+        }
+    }
+}

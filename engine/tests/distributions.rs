@@ -314,3 +314,47 @@ fn large_maps_stay_within_64_by_16() {
     assert_eq!(deep.lines().nth(31), Some("slice (917504, 0):"));
     assert_eq!(Distribution::default_partition(1, &[]).unwrap().to_string().lines().count(), 1);
 }
+
+/// What gives a value by a number panics where there is no such part, dimension or member, and says so; what
+/// gives a `Result` gives an error.
+#[test]
+fn getters_by_number_panic_and_say_so_where_results_are_errors() {
+    let sources = [
+        include_str!("../src/index/distributions/distribution.rs"),
+        include_str!("../src/index/distributions/process_grid.rs"),
+        include_str!("../src/index/maps/dim_map.rs"),
+        include_str!("../src/index/region.rs"),
+        include_str!("../src/index/domain.rs"),
+        include_str!("../src/index/domain_map.rs"),
+        include_str!("../src/team/handle.rs"),
+    ];
+    let mut getters = 0;
+    for line in sources.iter().flat_map(|source| source.split("\n\n")) {
+        let Some((docs, rest)) = line.split_once("pub fn ") else { continue };
+        let head = rest.split('{').next().unwrap();
+        let by_number = ["(&self, part: usize)", "(&self, d: usize)", "(&self, member: usize)"];
+        if by_number.iter().any(|arguments| head.contains(arguments)) && !head.contains("Result<") {
+            assert!(docs.contains("# Panics"), "{head}");
+            getters += 1;
+        }
+    }
+    assert!(getters >= 18, "{getters}");
+    let dist = Distribution::builder(&[4, 6]).parts(2).halo(&[1, 0], &[1, 0]).build().unwrap();
+    let panics: [(&str, &dyn Fn()); 10] = [
+        ("owned", &|| drop(dist.owned(99))),
+        ("stored", &|| drop(dist.stored(2))),
+        ("halo_of", &|| drop(dist.halo_of(9))),
+        ("halo_per_part", &|| drop(dist.halo_per_part(9).is_some())),
+        ("map", &|| drop(dist.map(9).clone())),
+        ("periodic", &|| drop(dist.periodic(9))),
+        ("coordinate", &|| drop(dist.grid().coordinate(2))),
+        ("DimMap::owned", &|| drop(DimMap::replicated(4, 2).unwrap().owned(2))),
+        ("DimMap::owned_set", &|| drop(DimMap::cyclic(4, 2, 1).unwrap().owned_set(2))),
+        ("extent", &|| drop(dist.global().extent(2))),
+    ];
+    for (name, get) in panics {
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(get)).is_err(), "{name}");
+    }
+    assert!(dist.owned_set(2).is_err() && dist.owner(&[4, 0]).is_err() && dist.neighbors(2).is_err());
+    assert!(dist.reach(2, &[0, 0], &[0, 0]).is_err());
+}

@@ -64,7 +64,35 @@ fn long_work_ends_soon_when_it_is_interrupted_and_goes_on_afterwards() {
         assert!(took < Duration::from_secs(2), "{took:?}");
         assert!(u.max(&[]).item::<f32>().unwrap() > 10.0);
     }
+    sums_without_end_end_soon();
     a_wait_for_another_rank_ends_soon();
+}
+
+/// Sums of more cells than anything counts in a lifetime, across rows and along: in little memory.
+fn sums_without_end_end_soon() {
+    for (shape, axes) in [
+        (&[1 << 50][..], &[0][..]),
+        (&[1 << 60], &[0]),
+        (&[1 << 58, 3], &[0]),
+        (&[1 << 30, 1 << 28], &[0, 1]),
+    ] {
+        for parts in [1, 3] {
+            let team = Team::on(&[Device::host()], parts).unwrap();
+            let dist = Distribution::default_partition(parts, shape).unwrap();
+            let sum = Array::coordinate(&team, &dist, 0, DType::F32).unwrap().sum(axes);
+            let took = interrupted(|| sum.eval());
+            println!("a sum of shape {shape:?} over {axes:?} on {parts} parts ended after {took:?}");
+            assert!(took < Duration::from_secs(1), "{took:?}");
+            assert!(
+                Array::full(&team, &Distribution::default_partition(parts, &[30]).unwrap(), 2.0f32.into())
+                    .unwrap()
+                    .sum(&[])
+                    .item::<f32>()
+                    .unwrap()
+                    == 60.0
+            );
+        }
+    }
 }
 
 /// Rank 0 waits for rank 1, which comes much later and gets an error that names the rank that left.

@@ -350,6 +350,36 @@ fn ranks_that_compute_with_different_numbers_all_end_with_an_error() {
     }
 }
 
+/// Every rank passes all elements; on one rank they differ from a point of the program on.
+#[test]
+fn ranks_that_make_an_array_of_other_elements_all_end_with_an_error() {
+    for (count, cells, is_known) in
+        [(2, 10, false), (3, 10, true), (3, 200_000, false), (4, 1, false), (5, 70_000, true)]
+    {
+        let ends = ends(count, |ranks| {
+            let team = over(&ranks, 1)?;
+            let dist = Distribution::default_partition(team.size(), &[cells])?;
+            let sum = |odd: f64| {
+                let elements: Vec<f64> = (0..cells).map(|at| at as f64 + odd).collect();
+                Array::from_slice(&team, &dist, &elements)?.sum(&[]).item::<f64>()
+            };
+            if is_known {
+                (0..3).try_for_each(|_| sum(0.0).map(drop))?;
+            }
+            sum(if ranks.rank() == 1 { 0.5 } else { 0.0 })?;
+            // What was not noticed by then is noticed here.
+            known(&team)?;
+            line(&team, 20)?.to_vec::<f64>().map(drop)
+        });
+        for (rank, end) in ends.into_iter().enumerate() {
+            let text = words(end);
+            assert!(text.contains("other elements") && text.contains("from_slice"), "{text}");
+            let named = |rank: usize| text.contains(&format!("rank {rank}"));
+            assert!(named(rank) && (0..count).filter(|&rank| named(rank)).count() >= 2, "{text}");
+        }
+    }
+}
+
 /// A wire that counts control messages.
 struct Counting(threads::Threads, Arc<AtomicUsize>);
 

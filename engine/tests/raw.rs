@@ -96,3 +96,22 @@ fn one_buffer_is_no_two_arrays() {
     refused(over(buffer.clone()).map(drop), &["Array::over", "nobody else leases"]);
     over(buffer).unwrap().eval().unwrap();
 }
+
+#[test]
+fn bools_in_borrowed_host_memory_are_checked() {
+    static GOOD: [u8; 40_000] = [1; 40_000];
+    static BAD: [u8; 40_000] = {
+        let mut bytes = [1; 40_000];
+        bytes[39_999] = 2;
+        bytes
+    };
+    let device = Device::host();
+    let team = Team::on(std::slice::from_ref(&device), 1).unwrap();
+    let dist = Distribution::builder(&[40_000]).build().unwrap();
+    let over = |bytes: &'static [u8]| {
+        let buffer = raw_access::borrow_static(&device, bytes).unwrap();
+        Array::over(&team, &dist, DType::Bool, vec![Some(buffer)])
+    };
+    assert_eq!(over(&GOOD).unwrap().cast(DType::I32).sum(&[]).item::<i64>().unwrap(), 40_000);
+    refused(over(&BAD).map(drop), &["Array::over", "bools of 0 and 1", "part 0", "copy the memory"]);
+}

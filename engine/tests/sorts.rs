@@ -184,3 +184,51 @@ fn refusals_and_what_explain_shows() {
     });
     assert!(run.run(3).unwrap_err().to_string().contains("Loop's step"));
 }
+
+/// Rows whose length is no multiple of 16 bytes are padded; on a simulated CUDA device reading padding is a
+/// fault.
+#[test]
+fn padded_rows_are_sorted_without_their_padding() {
+    fn sorts<T: Element + PartialOrd + std::fmt::Debug>(
+        device: &Device,
+        value: impl Fn(usize) -> T,
+    ) -> usize {
+        let mut cases = 0;
+        for (shape, parts) in [([64, 33], 1), ([64, 33], 2), ([64, 33], 3), ([300, 301], 1), ([300, 301], 3)]
+        {
+            let team = Team::on(std::slice::from_ref(device), parts).unwrap();
+            let values: Vec<T> = (0..(shape[0] * shape[1]) as usize).map(&value).collect();
+            for grid in [[parts as i64, 1], [1, parts as i64]] {
+                let dist = Distribution::builder(&shape).grid(&grid).halo(&[0, 1], &[0, 1]).build().unwrap();
+                let array = Array::from_slice(&team, &dist, &values).unwrap();
+                for (axis, descending) in [(0, true), (1, false)] {
+                    let (sorted, order_of) = (array.sort(axis, descending), array.argsort(axis, descending));
+                    let (sorted, order_of) =
+                        (sorted.to_vec::<T>().unwrap(), order_of.to_vec::<i64>().unwrap());
+                    let (lines, step) = if axis == 0 { (shape[1], shape[1]) } else { (shape[0], 1) };
+                    for line in 0..lines {
+                        let first = if axis == 0 { line } else { line * shape[1] };
+                        let at = |i: i64| (first + i * step) as usize;
+                        let elements: Vec<T> = (0..shape[axis]).map(|i| values[at(i)]).collect();
+                        for (i, place) in order(&elements, descending).into_iter().enumerate() {
+                            let what = format!("{device:?} {dist:?} axis {axis} line {line}");
+                            assert_eq!(sorted[at(i as i64)], elements[place], "{what}");
+                            assert_eq!(order_of[at(i as i64)], place as i64, "{what}");
+                        }
+                    }
+                    cases += 2;
+                }
+            }
+        }
+        cases
+    }
+    for device in devices() {
+        let small = |at: usize| (at * 2_654_435_761 % 10_007 % 97) as f32;
+        let mut cases = sorts(&device, small);
+        // Not every wgpu adapter has f64.
+        if device.kind() != DeviceKind::Wgpu {
+            cases += sorts(&device, |at| f64::from(small(at)));
+        }
+        ran("sort-padded", &device, cases);
+    }
+}

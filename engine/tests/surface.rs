@@ -79,3 +79,44 @@ fn errors_show_their_text_when_main_returns_them() {
     let error = Region::new(&[1], &[0, 2]).expect_err("two ranks");
     assert_eq!(format!("{error:?}"), error.to_string());
 }
+
+/// A package holds its own folder alone.
+#[test]
+fn what_is_included_lies_in_the_crate() {
+    use std::path::{Component, Path, PathBuf};
+
+    fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+            match entry.path() {
+                path if path.is_dir() => sources(&path, found),
+                path if path.extension().is_some_and(|e| e == "rs") => found.push(path),
+                _ => {}
+            }
+        }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the repository").to_owned();
+    let mut included = 0;
+    for name in ["kernels", "engine", "interop", "benches"] {
+        let mut files = Vec::new();
+        sources(&root.join(name).join("src"), &mut files);
+        for file in files {
+            let text = std::fs::read_to_string(&file).expect("a source");
+            for words in text.split("include_str!(").chain(text.split("include_bytes!(")).skip(1) {
+                let Some(path) = words.strip_prefix('"').and_then(|rest| rest.split('"').next()) else {
+                    continue;
+                };
+                let mut place = file.parent().expect("a folder").to_owned();
+                for step in Path::new(path).components() {
+                    if step == Component::ParentDir { assert!(place.pop()) } else { place.push(step) }
+                }
+                assert!(
+                    place.starts_with(root.join(name)) && place.exists(),
+                    "{} includes {path}",
+                    file.display()
+                );
+                included += 1;
+            }
+        }
+    }
+    assert!(included >= 6, "{included}");
+}

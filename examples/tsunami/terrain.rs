@@ -8,7 +8,7 @@ use std::fs::{File, read_to_string};
 use std::path::Path;
 
 use ndarray::{Array1, Array2, ArrayBase, Axis, Dimension, OwnedRepr};
-use ndarray_npy::{NpzReader, ReadNpzError, ReadableElement};
+use ndarray_npy::{NpzReader, ReadNpyError, ReadNpzError, ReadableElement};
 
 /// Every error here is printed and ends the program, so a message is enough.
 pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -157,11 +157,16 @@ fn read_one<D: Dimension>(npz: &mut NpzReader<File>, name: &str) -> Result<Array
     ) -> std::result::Result<ArrayBase<OwnedRepr<T>, D>, ReadNpzError> {
         npz.by_name(name)
     }
-    match typed::<f32, D>(npz, name) {
-        Ok(array) => Ok(array.mapv(f64::from)),
-        Err(_) => Ok(typed::<f64, D>(npz, name)
-            .map_err(|e| format!("array `{name}` must be f32 or f64 with {:?} dimensions: {e}", D::NDIM))?),
-    }
+    let read = match typed::<f32, D>(npz, name) {
+        Err(ReadNpzError::Npy(ReadNpyError::WrongDescriptor(_))) => typed::<f64, D>(npz, name),
+        read => read.map(|array| array.mapv(f64::from)),
+    };
+    Ok(read.map_err(|e| match e {
+        ReadNpzError::Npy(ReadNpyError::WrongDescriptor(_) | ReadNpyError::WrongNdim(..)) => {
+            format!("array `{name}` must be f32 or f64 with {:?} dimensions: {e}", D::NDIM)
+        }
+        _ => format!("array `{name}` cannot be read: {e}; check the file, and the limits of the process"),
+    })?)
 }
 
 /// Bytes that can still be allocated: what the machine has free, and what the process's limits leave.

@@ -121,7 +121,12 @@ REFUSED = [
     (lambda u: pt.zeros((2**40, 2**40), team=u.team).eval(), ValueError, "^shape: "),
     (lambda u: pt.Team(2, []), ValueError, "partita.devices"),
     (lambda u: pt.Partition(u.team).inclusive([9]), ValueError, "^Partition.inclusive: "),
+    # What was given is the user's text, as it is.
+    (lambda u: pt.save_state("state", {"a::to_vec `cast`": u}), ValueError, 'given "a::to_vec `cast`"; rename it'),
     (lambda u: pt.full(3, 2**70, int), OverflowError, "out of bounds"),
+    (lambda u: pt.tile(u, (2**40, 2**40)), pt.OutOfMemoryError, r"^tile: .* given 58028439341502200385896448 bytes in"),
+    (lambda u: pt.random.default_rng(1).choice(u[:0]), ValueError, "^choice: expected at least one element .* given none"),
+    (lambda u: pt.random.default_rng(1).choice(0, 3), ValueError, "^choice: expected at least one element .* given none"),
     (lambda u: pt.Loop(lambda: None).run(), ValueError, "at least one array"),
     (lambda u: pt.Loop(lambda a: None).run(u.numpy()), TypeError, "partita.Arrays"),
     (lambda u: pt.Loop(3), TypeError, "^Loop: expected a function, given int; "),

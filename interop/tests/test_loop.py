@@ -327,6 +327,8 @@ try:
         loop.run(u, steps=10**9)
     elif sys.argv[1] == "numbers":
         pt.Loop(lambda u, t: u + t).run(u, steps=10**9, numbers=lambda k: 1.0)
+    elif sys.argv[1] == "sum":
+        pt.zeros(2**50, "float32", team=team).sum().eval()
     else:
         values = [pt.ones((300, 300 + n % 50), "float32", team=team) for n in range(400)]
         for n in range(10**9):
@@ -351,6 +353,13 @@ def test_ctrl_c_ends_long_work_soon_and_leaves_everything_usable(work, device):
     took = float(ended.stdout.split()[-1])
     print(f"{work}, {pt.devices()[device].name}: KeyboardInterrupt after {1000 * took:.0f} ms")
     assert took < 2
+
+
+def test_ctrl_c_ends_a_sum_of_more_cells_than_memory_holds():
+    command = [sys.executable, "-c", PROGRAM, "sum", str(pt.devices().index(pt.devices("host")[0]))]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, env=dict(os.environ))
+    assert ended.returncode == 0, ended.stderr
+    assert float(ended.stdout.split()[-1]) < 1, ended.stdout
 
 
 def test_ctrl_c_during_a_callback_is_an_ordinary_exception(host_team):

@@ -301,3 +301,32 @@ def test_every_place_of_a_description_is_checked(protocol):
             refused += not valid
             assert valid or reason.startswith(f"__{protocol}__")
     assert refused > 150
+
+
+def test_bools_of_other_bytes_become_0_and_1(tmp_path):
+    """Kernels rely on bools of 0 and 1; NumPy's arrays may hold others."""
+    host = np.array([0, 1, 2, 255, 7, 0, 128, 1, 3], np.uint8).view(bool)
+    expected = host.view(np.uint8) != 0
+    np.save(tmp_path / "a.npy", host)
+    for parts in (1, 2, 3, 5):
+        team = pt.Team.local(parts, "host")
+        dist = pt.Distribution(host.shape, team=team)
+        blocks = [host[slice(*dist.owned(part)[0])] for part in range(parts)]
+        made = {
+            "asarray": pt.asarray(host, team=team),
+            "reversed": pt.asarray(host[::-1], team=team)[::-1],
+            "from_parts": pt.from_parts(blocks, dist),
+            "copied parts": pt.from_parts(blocks, dist, copy=True),
+            "from_dlpack": pt.from_dlpack(host),
+            "load": pt.load(tmp_path / "a.npy", team=team),
+            "assigned": pt.zeros(9, bool, team=team),
+            "concatenated": pt.concatenate([pt.asarray(host[:4], team=team), pt.asarray(host[4:], team=team)]),
+        }
+        made["assigned"][:] = host
+        for name, u in made.items():
+            assert int(u.sum()) == 7, (name, parts)
+            assert u.astype("int32").tolist() == expected.astype(int).tolist(), (name, parts)
+            assert (u == pt.asarray(expected, team=u.team)).all(), (name, parts)
+            assert u.numpy().view(np.uint8).max() == 1, (name, parts)
+        with pytest.raises(BufferError, match="bools of 0 and 1"):
+            pt.from_parts(blocks, dist, copy=False)

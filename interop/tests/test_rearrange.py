@@ -327,3 +327,11 @@ def test_explain_names_the_moves():
     assert "0 -> 1: 1 moves, 8 bytes" in u.explain(cyclic)
     with pytest.raises(ValueError, match="the array's team"):
         u.explain(pt.Distribution(8, team=pt.Team(1, "host")))
+
+
+def test_many_copies_are_made_of_few_operations():
+    host = np.arange(6).reshape(2, 3)
+    for team in (pt.Team.local(1), pt.Team.local(3)):
+        u = pt.asarray(host, team=team)
+        for counts in [(1024,), (1025,), (3, 2501), (5000, 1)]:
+            np.testing.assert_array_equal(pt.tile(u, counts).numpy(), np.tile(host, counts))

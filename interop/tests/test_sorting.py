@@ -240,3 +240,18 @@ def test_numpys_functions_call_ours_and_do_not_gather():
             same(given, getattr(np, name)(u.numpy()))
     finally:
         pt.set_gather_limit(1 << 30)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("shape", [(64, 33), (300, 301)])
+def test_rows_with_padding_are_sorted_without_it(shape, dtype):
+    """On the simulated CUDA driver reading what nobody has written is a fault."""
+    host = np.random.default_rng(3).integers(0, 99, shape).astype(dtype)
+    kinds = [device for device in pt.devices() if device.kind == "cuda" or (device.kind == "host")]
+    for device, parts in itertools.product(kinds, (1, 2, 3)):
+        u = pt.asarray(host, team=pt.Team.local(parts, device))
+        for axis in (0, 1):
+            same(pt.sort(u, axis=axis), np.sort(host, axis=axis))
+            same(pt.argsort(u, axis=axis), np.argsort(host, axis=axis, kind="stable"))
+            same(pt.median(u, axis=axis), np.median(host, axis=axis).astype(dtype))
+        same(pt.unique(u), np.unique(host))

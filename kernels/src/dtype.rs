@@ -170,6 +170,14 @@ impl Scalar {
         }
     }
 
+    /// The same as kernels expect it, if it was made by hand: bools are 0 and 1, bits beyond the type are 0.
+    pub fn normalized(self) -> Scalar {
+        match self.dtype {
+            DType::Bool => Scalar { bits: u64::from(self.bits != 0), ..self },
+            dtype => Scalar { dtype, bits: self.bits & mask(dtype) },
+        }
+    }
+
     /// The value as f64 (exact for all types but large 64-bit integers, which round).
     pub fn to_f64(self) -> f64 {
         match self.dtype {

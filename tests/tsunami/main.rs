@@ -73,7 +73,12 @@ fn corrupt_coordinates_and_depths_end_with_one_line() {
     let topo = Array2::from_elem((20, 30), -100.0);
     let (latitude, longitude) = (Array1::linspace(47.0, 49.0, 20), Array1::linspace(-126.0, -123.0, 30));
     let still = file("good", &topo, &latitude, &longitude);
+    let damaged = file("damaged", &topo, &latitude, &longitude);
+    let mut bytes = std::fs::read(&damaged).unwrap();
+    bytes[400] ^= 1; // Among the depths, which have a checksum.
+    std::fs::write(&damaged, bytes).unwrap();
     let corrupt = [
+        ("damaged", damaged, "array `topo` cannot be read"),
         ("far", file("far", &topo, &Array1::linspace(470.0, 490.0, 20), &longitude), "latitude"),
         ("huge", file("huge", &topo, &(&latitude * 1e300), &longitude), "latitude"),
         ("falling", file("falling", &topo, &Array1::linspace(49.0, 47.0, 20), &longitude), "must ascend"),

@@ -64,7 +64,7 @@ impl Array {
     pub fn full(team: &Team, dist: &Distribution, value: Scalar) -> Result<Array> {
         check_parts("Array::full", team, dist)?;
         let layout = NodeLayout::known(dist.clone());
-        Ok(Array::of(Node::lazy(dist.shape(), value.dtype, team, Expr::Fill(value), layout)))
+        Ok(Array::of(Node::lazy(dist.shape(), value.dtype, team, Expr::Fill(value.normalized()), layout)))
     }
 
     /// An array of zeros (false for bool).

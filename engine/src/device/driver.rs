@@ -56,6 +56,8 @@ pub(in crate::device) enum DriverError {
     Unsupported(String),
     /// A launch that does not fit.
     Launch(LaunchError),
+    /// A launch that gave up, because the program is interrupted.
+    Interrupted,
     /// In the driver's words.
     Failed(String),
 }

@@ -13,6 +13,7 @@ use super::driver::{DeviceKind, Driver, DriverError, DriverResult, Opaque, Strea
 use super::launch::Job;
 use super::memory::{ALIGN_BYTES, Allocation, DeviceMemory};
 use crate::config::config;
+use crate::interrupt;
 
 /// The host's side of the interface.
 pub(super) struct Host {
@@ -73,7 +74,10 @@ impl Driver for Host {
     }
 
     fn launch(&self, _: Stream, jobs: &[Job]) -> DriverResult<()> {
-        jobs.iter().try_for_each(|job| run(job, threads())).map_err(DriverError::Launch)
+        jobs.iter().try_for_each(|job| {
+            run(job, threads()).map_err(DriverError::Launch)?;
+            if interrupt::gave_up() { Err(DriverError::Interrupted) } else { Ok(()) }
+        })
     }
 }
 

@@ -52,6 +52,9 @@ impl Domain {
     }
 
     /// The range of dimension `d`.
+    ///
+    /// # Panics
+    /// If there is no such dimension.
     pub fn dim(&self, d: usize) -> IndexRange {
         self.ranges[d]
     }

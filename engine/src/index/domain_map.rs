@@ -416,6 +416,9 @@ impl<T: Privatize> Replicas<T> {
     }
 
     /// The version of what a member reads.
+    ///
+    /// # Panics
+    /// If there is no such member.
     pub fn version_at(&self, member: usize) -> u64 {
         self.copies[member].as_ref().map_or(self.version, |(version, _)| *version)
     }

@@ -184,6 +184,9 @@ impl Region {
     }
 
     /// The number of coordinates of dimension `d`.
+    ///
+    /// # Panics
+    /// If there is no such dimension.
     pub fn extent(&self, d: usize) -> i64 {
         self.stop[d] - self.start[d]
     }

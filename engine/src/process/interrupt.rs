@@ -3,9 +3,10 @@
 //! evaluation, and while one rank waits for another. If the check returns true, the work ends with
 //! [`Error::Interrupted`].
 //!
-//! A launch and a step of a `Loop` are never interrupted, so the state of a `Loop` is that after a whole
-//! step. Waits for a device are not interrupted either; a `Loop` queues at most about 50 ms of work. Over
-//! several ranks, the interruption of one rank ends the work of all.
+//! A step of a `Loop` is never interrupted, so the state of a `Loop` is that after a whole step. Of launches,
+//! reductions on the host end within: they may be of more cells than any memory holds. Waits for a device are
+//! not interrupted; a `Loop` queues at most about 50 ms of work. Over several ranks, the interruption of one
+//! rank ends the work of all.
 
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -22,6 +23,8 @@ thread_local! {
     static LAST: Cell<Option<Instant>> = const { Cell::new(None) };
     /// How many pieces of work are under way that are not to be interrupted, one inside the other.
     static UNINTERRUPTED: Cell<usize> = const { Cell::new(0) };
+    /// A reduction of this thread gave up.
+    static GAVE_UP: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Installs the check of this process. Every thread that computes calls it, at most once in 20 ms, and
@@ -33,7 +36,17 @@ thread_local! {
 /// assert!(partita::interrupt::install(|| STOP.swap(false, Ordering::Relaxed)));
 /// ```
 pub fn install(check: fn() -> bool) -> bool {
+    partita_kernels::cpu::interrupt_by(|| {
+        let gives_up = self::check("a reduction").is_err();
+        GAVE_UP.set(GAVE_UP.get() || gives_up);
+        gives_up
+    });
     CHECK.set(check).is_ok()
+}
+
+/// Whether a reduction that this thread launched gave up, since the last call.
+pub(crate) fn gave_up() -> bool {
+    GAVE_UP.take()
 }
 
 /// Whether there is a check.

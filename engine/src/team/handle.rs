@@ -200,18 +200,27 @@ impl Team {
     }
 
     /// The rank of a member.
+    ///
+    /// # Panics
+    /// If there is no such member.
     #[doc = example!("assert_eq!(team.rank_of(1), 0);")]
     pub fn rank_of(&self, member: usize) -> usize {
         self.0.members[member].rank
     }
 
     /// What people call the device of a member, whichever rank's it is.
+    ///
+    /// # Panics
+    /// If there is no such member.
     #[doc = example!("assert_eq!(team.device_name(0), team.device(0).name());")]
     pub fn device_name(&self, member: usize) -> &str {
         &self.0.members[member].name
     }
 
     /// Whether a member is this rank's, so that its device and memory can be used here.
+    ///
+    /// # Panics
+    /// If there is no such member.
     #[doc = example!("assert!(team.is_here(1));")]
     pub fn is_here(&self, member: usize) -> bool {
         self.0.members[member].device.is_some()

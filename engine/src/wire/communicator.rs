@@ -55,8 +55,10 @@ pub(super) struct Communicator {
 #[derive(Default)]
 pub(super) struct CommunicatorState {
     pub step: u64,
-    /// A hash of everything that was computed, constants included.
+    /// A hash of everything that was computed, constants and elements included.
     pub computed: u64,
+    /// A hash of the elements that all ranks passed to make arrays.
+    pub elements: u64,
     pub history: u64,
     /// The signatures that all ranks have compared.
     pub agreed: HashSet<u64>,
@@ -223,12 +225,13 @@ impl Communicator {
     /// it knows to the rank 2^k further on, so that all know the extremes of all after log2(n) rounds.
     pub(super) fn agree(&self, signature: &CollectiveSignature) -> Result<()> {
         pass("agree-begin")?;
-        let (count, (step, computed)) = (self.members.len(), {
+        let (count, (step, computed, elements)) = (self.members.len(), {
             let state = locked(&self.state);
-            (state.step, state.computed)
+            (state.step, state.computed, state.elements)
         });
         let (fingerprint, words) = (signature.fingerprint, signature.operation.clone());
-        let mut least = Proposal { fingerprint, computed, rank: self.members[self.rank] as u64, words };
+        let rank = self.members[self.rank] as u64;
+        let mut least = Proposal { fingerprint, computed, elements, rank, words };
         let mut greatest = least.clone();
         let rounds = (0..).map(|k| (k, 1usize << k)).take_while(|(_, distance)| *distance < count);
         for (round, distance) in rounds {
@@ -255,11 +258,18 @@ impl Communicator {
         if least.computed != greatest.computed {
             let (ours, theirs) =
                 if computed == least.computed { (least, greatest) } else { (greatest, least) };
-            let reason = format!(
-                "before {}, rank {} computed with other numbers or operations than rank {}; give every rank \
-                 the same program and the same constants",
-                ours.words, theirs.rank, ours.rank
-            );
+            let (words, theirs_rank, rank) = (&ours.words, theirs.rank, ours.rank);
+            let reason = match ours.elements == theirs.elements {
+                true => format!(
+                    "before {words}, rank {theirs_rank} computed with other numbers or operations than rank \
+                     {rank}; give every rank the same program and the same constants"
+                ),
+                false => format!(
+                    "before {words}, rank {theirs_rank} made an array of other elements than rank {rank} \
+                     (asarray, Array::from_slice); give every rank the same elements (random ones: from one \
+                     seed), or make the parts apart (from_parts, Array::from_pieces)"
+                ),
+            };
             return Err(self.endpoint.fail(theirs.rank as usize, reason));
         }
         pass("agree-done")

@@ -202,12 +202,13 @@ impl Drop for Endpoint {
     }
 }
 
-/// The collective operation that one rank is about to begin: its fingerprint and its name, and a hash of all
-/// that the rank has computed before.
+/// The collective operation that one rank is about to begin: its fingerprint and its name, and hashes of all
+/// that the rank has computed before, and of the elements that it was given for that.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Proposal {
     pub fingerprint: u64,
     pub computed: u64,
+    pub elements: u64,
     pub rank: u64,
     pub words: String,
 }
@@ -299,7 +300,7 @@ impl Bytes {
     }
 
     fn proposal(&mut self, proposal: &Proposal) {
-        self.numbers(&[proposal.fingerprint, proposal.computed, proposal.rank]);
+        self.numbers(&[proposal.fingerprint, proposal.computed, proposal.elements, proposal.rank]);
         self.words(&proposal.words);
     }
 }
@@ -321,8 +322,9 @@ impl Rest<'_> {
     }
 
     fn proposal(&mut self) -> Option<Proposal> {
-        let [fingerprint, computed, rank] = [self.number()?, self.number()?, self.number()?];
-        Some(Proposal { fingerprint, computed, rank, words: self.words()? })
+        let [fingerprint, computed] = [self.number()?, self.number()?];
+        let [elements, rank] = [self.number()?, self.number()?];
+        Some(Proposal { fingerprint, computed, elements, rank, words: self.words()? })
     }
 }
 
@@ -336,6 +338,7 @@ mod tests {
         let proposal = |rank| Proposal {
             fingerprint: 7 << 60,
             computed: 3 << 50,
+            elements: 5 << 40,
             rank,
             words: format!("sum of {rank} ü"),
         };

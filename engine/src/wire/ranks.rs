@@ -3,9 +3,9 @@
 //!
 //! A collective operation begins with [`Ranks::begin_collective`]. All ranks begin the same ones in the same
 //! order. The first time they compare signatures, and a hash of what they have computed so far, constants
-//! included. Afterwards that costs no message, because the tag of each message is a hash of all collective
-//! operations and computations so far: a rank that does something else is found by the first message that it
-//! sends or by the agreement that it starts.
+//! and elements included. Afterwards that costs no message, because the tag of each message is a hash of all
+//! collective operations and computations so far: a rank that does something else is found by the first
+//! message that it sends or by the agreement that it starts.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -100,8 +100,10 @@ impl Ranks {
         let members: Vec<usize> = ranks.iter().map(|&rank| self.0.members[rank]).collect();
         let state = locked(&self.0.state);
         let name = hash(&(self.0.name, &members));
-        let (computed, history) = (state.computed, hash(&(name, state.history)));
-        let state = Mutex::new(CommunicatorState { computed, history, ..CommunicatorState::default() });
+        let (computed, elements) = (state.computed, state.elements);
+        let history = hash(&(name, state.history));
+        let state =
+            Mutex::new(CommunicatorState { computed, elements, history, ..CommunicatorState::default() });
         let communicator =
             Communicator { endpoint: Arc::clone(&self.0.endpoint), name, members, rank, state };
         Ok(Some(Ranks(Arc::new(communicator), Epoch::default())))
@@ -265,8 +267,11 @@ impl Ranks {
             if tag != posted.tag || bytes != posted.chunk.bytes {
                 let reason = format!(
                     "a message of {bytes} bytes with tag {tag:x} arrived, expected {} bytes with tag {:x}; \
-                     rank {peer} does something else, or computes with other numbers",
-                    posted.chunk.bytes, posted.tag
+                     rank {peer} does something else than rank {}, computes with other numbers, or made an \
+                     array of other elements (asarray, Array::from_slice)",
+                    posted.chunk.bytes,
+                    posted.tag,
+                    self.0.endpoint.wire.rank()
                 );
                 return Err(self.0.endpoint.fail(peer, reason));
             }
@@ -356,6 +361,13 @@ impl Ranks {
     pub(crate) fn record_hash(&self, computed: u64) {
         let mut state = locked(&self.0.state);
         state.computed = hash(&(state.computed, computed));
+    }
+
+    /// The same of elements that all ranks pass to make an array.
+    pub(crate) fn record_elements(&self, elements: u64) {
+        self.record_hash(elements);
+        let mut state = locked(&self.0.state);
+        state.elements = hash(&(state.elements, elements));
     }
 
     fn tag(&self, state: &CommunicatorState, from: usize, to: usize, count: u64) -> u32 {

@@ -66,7 +66,7 @@ pub fn import_memory(device: &Device, handle: IpcHandle, bytes: u64) -> partita:
 }
 
 /// Static elements as borrowed memory.
-pub fn borrow_static(device: &Device, elements: &'static [i32]) -> partita::Result<Buffer> {
+pub fn borrow_static<T>(device: &Device, elements: &'static [T]) -> partita::Result<Buffer> {
     let (address, bytes) = (elements.as_ptr() as u64, size_of_val(elements) as u64);
     // SAFETY: static elements live as long as the process, and nobody writes them.
     unsafe { device.borrow(Foreign { address, bytes, owner: Box::new(()) }) }

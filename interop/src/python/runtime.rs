@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use partita::Error;
 use partita::error::FileFault;
-use partita::index::ErrorKind;
+use partita::index::{ErrorKind, IndexError};
 use pyo3::exceptions::{
     PyFileNotFoundError, PyIndexError, PyKeyboardInterrupt, PyNotImplementedError, PyOSError, PyValueError,
 };
@@ -97,7 +97,7 @@ pub fn install_interrupts() {
 }
 
 /// What the engine calls things, and what they are called here. Of what is not listed, only the separator of
-/// names is another.
+/// names is another. What was given is the user's own text, and stays as it is.
 const NAMES: &[(&str, &str)] = &[
     (
         "pass numbers that change by Loop::with_numbers and Loop::run_with",
@@ -135,7 +135,11 @@ fn in_python(text: &str) -> String {
 pub fn raised(error: impl Into<Error>) -> PyErr {
     let error = error.into();
     let text = match &error {
-        Error::Invalid { .. } | Error::Index(_) => in_python(&error.to_string()),
+        Error::Invalid { operation, expected, given, remedy }
+        | Error::Index(IndexError { operation, expected, given, remedy, .. }) => {
+            let [operation, expected, remedy] = [operation, expected.as_str(), remedy].map(in_python);
+            format!("{operation}: expected {expected}, given {given}; {remedy}")
+        }
         _ => error.to_string(),
     };
     let ours = |class: &str| Python::attach(|py| own(py, class, &text)).unwrap_or_else(|error| error);

@@ -31,6 +31,8 @@ pub(super) struct Tuning {
     pub task_points: usize,
     /// Points of a fold that one thread folds in one go.
     pub segment_points: usize,
+    /// Most partial results of a fold at a time.
+    pub partials: usize,
     /// Lanes of a chunk whose values go through slots: few enough that slots and rows stay in the L1 cache.
     pub chunk: usize,
     /// Most values that are folded in one go, and most results that are folded side by side.
@@ -47,6 +49,7 @@ impl Tuning {
         waking_steps: 1 << 21,
         task_points: 1 << 17,
         segment_points: 1 << 18,
+        partials: 1 << 20,
         chunk: 512,
         fold_block: 4096,
         fold_strip: 2048,

@@ -27,4 +27,4 @@ pub mod x86;
 
 pub use launch::Memory;
 pub use program::Program;
-pub use thread_pool::share_tasks;
+pub use thread_pool::{interrupt_by, share_tasks};

@@ -8,8 +8,8 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, Thread};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{self, Thread, ThreadId};
 use std::time::{Duration, Instant};
 
 /// How long a waiting thread polls before it parks.
@@ -24,6 +24,40 @@ pub(super) struct Parallelism {
     pub threads: usize,
     /// The job takes so long that parked threads are woken, even if no other job was posted just before.
     pub wakes: bool,
+}
+
+static INTERRUPT: OnceLock<fn() -> bool> = OnceLock::new();
+
+/// Has long reductions ask, between pieces of work, on the thread that launched them, whether to give up.
+/// Their results are arbitrary then; who installed the check knows. The first check of a process stays.
+pub fn interrupt_by(check: fn() -> bool) {
+    let _ = INTERRUPT.set(check);
+}
+
+/// Whether the work that one thread posted is given up.
+pub(super) struct Interruption {
+    poster: ThreadId,
+    flag: AtomicBool,
+}
+
+impl Interruption {
+    pub(super) fn new() -> Interruption {
+        Interruption { poster: thread::current().id(), flag: AtomicBool::new(false) }
+    }
+
+    /// Whether it was given up.
+    pub(super) fn is_set(&self) -> bool {
+        self.flag.load(Ordering::Relaxed)
+    }
+
+    /// The same, after the poster has asked.
+    pub(super) fn poll(&self) -> bool {
+        let check = INTERRUPT.get().filter(|_| thread::current().id() == self.poster);
+        if check.is_some_and(|check| check()) {
+            self.flag.store(true, Ordering::Relaxed);
+        }
+        self.is_set()
+    }
 }
 
 /// Calls `serve` on up to `threads` threads of the pool, each with the tasks below `tasks` that it takes, one

@@ -77,7 +77,7 @@ pub const ENGINE: &[(&str, &str)] = &[
     ("error", "config index plan device"),
     ("interrupt", "error"),
     ("plan", "config error index"),
-    ("device", "config error index plan"),
+    ("device", "config error interrupt index plan"),
     ("trace", "config error device"),
     ("wire", "config error interrupt device"),
     ("program", "config error trace index plan device wire"),

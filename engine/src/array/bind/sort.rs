@@ -14,12 +14,14 @@ use partita_kernels::{DType, View};
 
 use crate::array::bind::schedule::{ScheduleBuilder, missing_part};
 use crate::array::loops::recorder::Recorder;
+use crate::array::memory::cells::download;
 use crate::array::memory::plans::moved;
 use crate::array::memory::storage::Storage;
 use crate::array::record::expr::AxisSort;
+use crate::device::zeros;
 use crate::error::{Error, Result};
 use crate::index::{DimMap, Distribution, Region};
-use crate::program::Place;
+use crate::program::{Place, c_strides};
 use crate::team::Team;
 
 /// The elements of a computed array in order along an axis, or their positions, on its distribution `dist`.
@@ -184,23 +186,24 @@ struct Entry<K> {
     bits: K,
 }
 
-/// A copy of a part's memory, and where its cells are in it.
+/// Elements of a part on the host, and where its cells are among them.
 struct HostCopy<T> {
     elements: Vec<T>,
     view: View,
 }
 
 impl<T: Pod> HostCopy<T> {
-    /// Of the shape of that memory, with arbitrary elements.
+    /// Of the shape of the part's memory, padding included, all zero: to be written.
     fn blank(place: &Place, region: &Region) -> Result<HostCopy<T>> {
-        let elements = vec![T::zeroed(); place.stored.volume()? as usize];
+        let elements = zeros(place.stored.volume()? as usize, std::slice::from_ref(&place.device))?;
         Ok(HostCopy { elements, view: place.view(region.start()) })
     }
 
-    fn read(place: &Place, region: &Region) -> Result<HostCopy<T>> {
-        let mut copy = HostCopy::blank(place, region)?;
-        place.device.download(&place.allocation, 0, cast_slice_mut(&mut copy.elements))?;
-        Ok(copy)
+    /// The cells alone: nobody has written the padding.
+    fn read(place: &Place, region: &Region, dtype: DType) -> Result<HostCopy<T>> {
+        let mut elements = zeros(region.volume()? as usize, std::slice::from_ref(&place.device))?;
+        download(place, region, dtype, cast_slice_mut(&mut elements))?;
+        Ok(HostCopy { elements, view: View { offset: 0, strides: c_strides(region).to_vec() } })
     }
 
     fn write(&self, place: &Place) -> Result<()> {
@@ -244,7 +247,7 @@ impl SortPass<'_> {
             let region = self.dist.owned(part);
             if self.team.is_here(part) && !region.is_empty() {
                 let place = base.place(self.team, part).ok_or_else(|| missing_part("sort"))?;
-                let values = HostCopy::<K>::read(&place, &region)?;
+                let values = HostCopy::<K>::read(&place, &region, self.dtype)?;
                 self.each_line(part, &pieces, |first, line| {
                     let bits = values.line(first, line).map(|at| values.elements[at]);
                     sorted(order, bits, self.first_position(part), has_positions)
@@ -344,8 +347,9 @@ impl SortPass<'_> {
             else {
                 return Err(missing_part("sort"));
             };
-            let own_piece = Piece::<K>::read(&own_values, own_positions.as_ref(), &own)?;
-            let other_piece = Piece::<K>::read(other_values, positions[part].as_ref(), theirs)?;
+            let dtype = self.dtype;
+            let own_piece = Piece::<K>::read((&own_values, dtype), own_positions.as_ref(), &own)?;
+            let other_piece = Piece::<K>::read((other_values, dtype), positions[part].as_ref(), theirs)?;
             let length = theirs.extent(self.sort.axis) as usize;
             self.each_line(part, &result, |first, line| {
                 let (own, other) =
@@ -364,9 +368,13 @@ struct Piece<K> {
 }
 
 impl<K: Bits> Piece<K> {
-    fn read(values: &Place, positions: Option<&Place>, region: &Region) -> Result<Piece<K>> {
-        let positions = positions.map(|place| HostCopy::read(place, region)).transpose()?;
-        Ok(Piece { values: HostCopy::read(values, region)?, positions })
+    fn read(
+        (values, dtype): (&Place, DType),
+        positions: Option<&Place>,
+        region: &Region,
+    ) -> Result<Piece<K>> {
+        let positions = positions.map(|place| HostCopy::read(place, region, DType::I64)).transpose()?;
+        Ok(Piece { values: HostCopy::read(values, region, dtype)?, positions })
     }
 
     fn line(&self, order: KeyOrder<K>, first: &[i64], line: (usize, usize)) -> Vec<Entry<K>> {

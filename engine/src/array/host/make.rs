@@ -2,6 +2,8 @@
 //! (files, other libraries), copied or used in place. Each rank fills its own parts, piece by piece, on all
 //! threads.
 
+use std::borrow::Cow;
+use std::hash::Hasher;
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,10 +11,12 @@ use std::thread;
 
 use bytemuck::Pod;
 use partita_kernels::DType;
+use rustc_hash::FxHasher;
 
 use crate::array::Array;
 use crate::array::handle::check_parts;
-use crate::array::host::read::{Element, check_not_recording, upload};
+use crate::array::host::read::{Element, check_not_recording};
+use crate::array::memory::cells::upload;
 use crate::array::memory::pitch::Pitch;
 use crate::array::memory::storage::Storage;
 use crate::array::record::node::Node;
@@ -30,7 +34,8 @@ const THREAD_CELLS: usize = 1 << 13;
 
 impl Array {
     /// An array with these elements, in C order of the global shape. Every rank passes them all, and takes
-    /// what its parts hold. Collective.
+    /// what its parts hold. Ranks that pass others are found by the next operation that sends messages: it
+    /// compares a hash of up to 16 KiB, of larger arrays of 256 samples of 64 bytes. Collective.
     ///
     /// # Errors
     /// A length that is not the shape's volume; memory; a distribution that is not the team's.
@@ -90,7 +95,7 @@ impl Array {
         loaded("Array::from_fn", team, dist, T::DTYPE, 1, &|_| None, &fill)
     }
 
-    /// As [`Array::from_slice`], from the memory form of any dtype.
+    /// As [`Array::from_slice`], from the memory form of any dtype. Of bools, every byte but 0 is true.
     ///
     /// # Errors
     /// As [`Array::from_slice`].
@@ -108,6 +113,7 @@ impl Array {
                 "pass the whole array in C order",
             ));
         }
+        let data = &*normalized(dtype, data)?;
         let (global, strides) = (dist.global(), c_strides(&dist.global()));
         // What lies in one piece on both sides goes to the device from where it is.
         let whole = |part: usize| {
@@ -131,6 +137,9 @@ impl Array {
                 }
             });
         };
+        if let Some(ranks) = team.wire() {
+            ranks.record_elements(elements_hash(data));
+        }
         loaded("Array::from_slice", team, dist, dtype, size, &whole, &fill)
     }
 }
@@ -274,7 +283,7 @@ fn on_threads<T: Send>(threads: usize, pieces: impl Iterator<Item = T> + Send, w
 impl Array {
     /// An array whose parts own the elements of `pieces`: their memory form, in C order of the box that a
     /// part owns. Each rank passes the pieces of its members, in order. Of elements that several parts hold,
-    /// every part is given its copy. Not collective.
+    /// every part is given its copy. Of bools, every byte but 0 is true. Not collective.
     ///
     /// # Errors
     /// Another number of pieces than parts here, or of bytes in one; inside a `Loop`'s step; memory.
@@ -305,7 +314,7 @@ impl Array {
         let storage = Storage::new(team, Arc::new(dist.clone()), dtype)?;
         let _guard = team.evaluation();
         for (part, piece) in here.into_iter().zip(pieces) {
-            let (owned, piece) = (dist.owned(part), piece.as_ref());
+            let (owned, piece) = (dist.owned(part), &*normalized(dtype, piece.as_ref())?);
             let bytes = owned.volume()? as usize * dtype.size_bytes();
             if piece.len() != bytes {
                 return Err(refuse(format!("{bytes} bytes for part {part}"), piece.len().to_string()));
@@ -318,12 +327,13 @@ impl Array {
 
     /// An array whose parts are the memory of `pieces`, used where it is: C order of the box that a part
     /// owns. Each rank passes the pieces of its members, in order; one without cells may be `None`. Of memory
-    /// that was borrowed nothing is ever written; assignments go to other memory.
+    /// that was borrowed nothing is ever written; assignments go to other memory. Bools are bytes of 0 and 1:
+    /// the host's memory is checked, a device's is trusted.
     ///
     /// # Errors
     /// Another number of pieces than parts here; one on another device, with too few bytes, at an address
     /// that the element type does not allow, or of which clones are kept although it was not borrowed; a
-    /// distribution with halos.
+    /// distribution with halos; bools of other bytes; the device's.
     pub fn over(
         team: &Team,
         dist: &Distribution,
@@ -361,11 +371,59 @@ impl Array {
                 let given = piece.map_or("none".to_owned(), |piece| format!("{:?}", piece.allocation()));
                 return Err(refuse(expected, given));
             }
+            if let Some(piece) = piece.as_ref().filter(|_| dtype == DType::Bool && device.is_addressable()) {
+                let mut some = [0; BOOLS];
+                for first in (0..bytes).step_by(BOOLS) {
+                    let some = &mut some[..BOOLS.min((bytes - first) as usize)];
+                    device.download(piece.allocation(), first, some)?;
+                    if !are_bools(some) {
+                        let given = format!("other bytes in part {part}");
+                        return Err(refuse("bools of 0 and 1".to_owned(), given));
+                    }
+                }
+            }
             parts[part] = piece;
         }
         let storage = Storage::from_parts(Arc::new(dist.clone()), parts, Pitch::Packed);
         Ok(Array::of(Node::ready(dtype, team, storage)))
     }
+}
+
+/// Bytes of larger arrays that ranks compare: so many samples, so long.
+const SAMPLES: usize = 1 << 8;
+const SAMPLE_BYTES: usize = 64;
+
+/// A hash of elements: of all, or of samples at equal distances, the first and the last included, so that it
+/// takes little time beside a copy, of which each rank makes only its parts'.
+fn elements_hash(data: &[u8]) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write_usize(data.len());
+    match data.len().checked_sub(SAMPLES * SAMPLE_BYTES) {
+        None | Some(0) => hasher.write(data),
+        Some(_) => (0..SAMPLES).for_each(|n| {
+            let first = (data.len() - SAMPLE_BYTES) as u128 * n as u128 / (SAMPLES - 1) as u128;
+            hasher.write(&data[first as usize..][..SAMPLE_BYTES]);
+        }),
+    }
+    hasher.finish()
+}
+
+/// So many bytes are checked at a time: they stay in L1.
+const BOOLS: usize = 1 << 14;
+
+/// Whether kernels may use these bytes as bools. One pass at the speed of memory.
+fn are_bools(data: &[u8]) -> bool {
+    data.iter().fold(0, |all, byte| all | byte) <= 1
+}
+
+/// Elements in their memory form: of bools, other bytes than 0 and 1 become 1, in a copy.
+fn normalized(dtype: DType, data: &[u8]) -> Result<Cow<'_, [u8]>> {
+    if dtype != DType::Bool || data.chunks(BOOLS).all(are_bools) {
+        return Ok(Cow::Borrowed(data));
+    }
+    let mut bytes: Vec<u8> = zeros(data.len(), &[])?;
+    bytes.iter_mut().zip(data).for_each(|(byte, given)| *byte = u8::from(*given != 0));
+    Ok(Cow::Owned(bytes))
 }
 
 /// The parts whose memory this rank has.

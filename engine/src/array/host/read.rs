@@ -1,6 +1,5 @@
-//! Reads arrays into host vectors: packs the owned cells of each part on its device, downloads them, and
-//! copies rows to their global position. Single elements are read from their owner and written to the owner
-//! and all copies.
+//! Reads arrays into host vectors: downloads the owned cells of each part and copies rows to their global
+//! position. Single elements are read from their owner and written to the owner and all copies.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,13 +9,14 @@ use half::{bf16, f16};
 use partita_kernels::{DType, Scalar};
 
 use crate::array::loops::recorder::Recorder;
+use crate::array::memory::cells::{copy_rows, download, download_into};
 use crate::array::memory::storage::bytes_of;
 use crate::array::run::assign;
 use crate::array::{Array, IntoSpan, Span};
-use crate::device::{Buffer, DeviceKind, zeros};
+use crate::device::zeros;
 use crate::error::{Error, Result};
 use crate::index::{DimMap, Distribution, Index, IndexSet, Region};
-use crate::program::{CopyMode, Place, c_strides, contiguous_in, copy_box, fill_box, offset_in};
+use crate::program::{Place, c_strides, fill_box};
 use crate::team::Team;
 use crate::wire::{CollectiveSignature, Ranks, pass};
 
@@ -41,9 +41,6 @@ macro_rules! elements {
 
 elements!(i8 = I8, i16 = I16, i32 = I32, i64 = I64, u8 = U8, u16 = U16, u32 = U32, u64 = U64);
 elements!(f16 = F16, bf16 = BF16, f32 = F32, f64 = F64);
-
-/// Rows of the host's memory from so many bytes on are read one by one.
-const LONG_ROW_BYTES: usize = 512;
 
 impl Array {
     /// The elements in C order of the global shape, on every rank. Computes if necessary and waits.
@@ -273,61 +270,6 @@ pub(crate) fn check_not_recording(operation: &'static str, given: &str, remedy: 
     Err(Error::invalid(operation, expected, given, remedy))
 }
 
-/// The bytes of a box of cells in C order.
-pub(crate) fn download(place: &Place, cells: &Region, dtype: DType, out: &mut [u8]) -> Result<()> {
-    download_into(place, cells, dtype, out, cells)
-}
-
-/// Copies the bytes of a box of cells into memory that holds `within` in C order. Where they are not
-/// contiguous, long rows of the host's memory go one by one; all else is packed on its device first.
-fn download_into(place: &Place, cells: &Region, dtype: DType, out: &mut [u8], within: &Region) -> Result<()> {
-    let (size, bytes) = (dtype.size_bytes(), bytes_of(cells, dtype)? as usize);
-    let read = |first: i64, out: &mut [u8]| {
-        place.device.download(&place.allocation, first as u64 * size as u64, out)
-    };
-    let there = contiguous_in(within, cells).map(|first| first as usize * size);
-    if let (Some(first), Some(there)) = (place.contiguous(cells), there) {
-        return read(first, &mut out[there..there + bytes]);
-    }
-    if place.device.kind() == DeviceKind::Host && row_bytes(cells, size) >= LONG_ROW_BYTES {
-        return each_row(cells, within, size, |cell, row| {
-            read(offset_in(&place.stored, cell), &mut out[row])
-        });
-    }
-    let (buffer, packed) = packed(place, cells, dtype)?;
-    Recorder::current().execute(vec![copy_box(
-        place,
-        cells,
-        &packed,
-        cells,
-        CopyMode { dtype, add: false },
-    )?])?;
-    let download = |out: &mut [u8]| place.device.download(buffer.allocation(), 0, out);
-    if let Some(there) = there {
-        return download(&mut out[there..there + bytes]);
-    }
-    let mut packed: Vec<u8> = zeros(bytes, &[])?;
-    download(&mut packed)?;
-    copy_rows(&packed, cells, out, within, size)
-}
-
-/// Writes the bytes of a box of cells in C order.
-pub(crate) fn upload(place: &Place, cells: &Region, dtype: DType, bytes: &[u8]) -> Result<()> {
-    if let Some(first) = place.contiguous(cells) {
-        return place.device.upload(&place.allocation, first as u64 * dtype.size_bytes() as u64, bytes);
-    }
-    let (buffer, packed) = packed(place, cells, dtype)?;
-    place.device.upload(buffer.allocation(), 0, bytes)?;
-    Recorder::current().execute(vec![copy_box(&packed, cells, place, cells, CopyMode { dtype, add: false })?])
-}
-
-/// Memory of their own for a box of cells, without padding.
-fn packed(place: &Place, cells: &Region, dtype: DType) -> Result<(Buffer, Place)> {
-    let buffer = place.device.alloc(bytes_of(cells, dtype)?)?;
-    let (device, allocation) = (place.device.clone(), Arc::clone(buffer.allocation()));
-    Ok((buffer, Place { device, allocation, stored: *cells }))
-}
-
 /// What a part owns, without copies of others' cells, along maps other than blocks. Neighbours in memory are
 /// not neighbours in the array there. Memory holds what the part holds, copies too.
 struct CellRows<'a> {
@@ -361,34 +303,6 @@ impl CellRows<'_> {
         }
         Ok(())
     }
-}
-
-/// Copies the cells of a box, in C order, into memory that holds `within` in C order.
-fn copy_rows(from: &[u8], cells: &Region, to: &mut [u8], within: &Region, size: usize) -> Result<()> {
-    let mut from = from.chunks_exact(row_bytes(cells, size));
-    each_row(cells, within, size, |_, row| {
-        from.next().into_iter().for_each(|bytes| to[row.clone()].copy_from_slice(bytes));
-        Ok(())
-    })
-}
-
-fn row_bytes(cells: &Region, size: usize) -> usize {
-    cells.rank().checked_sub(1).map_or(size, |last| cells.extent(last) as usize * size)
-}
-
-/// Calls `row` with the first cell of each row of a box, and the row's bytes in memory that holds `within`.
-fn each_row(
-    cells: &Region,
-    within: &Region,
-    size: usize,
-    mut row: impl FnMut(&Index, Range<usize>) -> Result<()>,
-) -> Result<()> {
-    let (rank, bytes) = (cells.rank(), row_bytes(cells, size));
-    let first_only = |d: usize| if d + 1 == rank { cells.start()[d] + 1 } else { cells.stop()[d] };
-    Region::from_fn(rank, |d| (cells.start()[d], first_only(d))).points().try_for_each(|cell| {
-        let at = offset_in(within, &cell) as usize * size;
-        row(&cell, at..at + bytes)
-    })
 }
 
 impl Array {
@@ -445,7 +359,11 @@ impl Array {
             let Some(storage) = node.storage() else { unreachable!("computed above") };
             for part in holders {
                 let Some(place) = storage.place(&team, part) else { continue };
-                recorder.execute(vec![fill_box(&place, &cell_at(&storage.dist, part, at)?, value)?])?;
+                recorder.execute(vec![fill_box(
+                    &place,
+                    &cell_at(&storage.dist, part, at)?,
+                    value.normalized(),
+                )?])?;
             }
             storage.invalidate_halo();
             Ok(node)

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::array::host::read::download;
 use crate::array::loops::recorder::Recorder;
+use crate::array::memory::cells::download;
 use crate::array::memory::plans::fetch_plan;
 use crate::array::memory::storage::bytes_of;
 use crate::array::{Array, Element};

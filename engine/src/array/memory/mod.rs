@@ -1,5 +1,6 @@
-//! The memory of computed arrays, and the plans that move elements between memories.
+//! The memory of computed arrays: how cells lie in it, and how they move between memories and to the host.
 
+pub(crate) mod cells;
 pub(crate) mod index_lists;
 pub(crate) mod pitch;
 pub(crate) mod plans;

@@ -137,8 +137,8 @@ impl Array {
             return Err(Error::invalid("diagonal", "two dimensions or more", given, "reshape it first"));
         }
         let (rank, rows, columns) = (self.rank(), self.shape()[0], self.shape()[1]);
-        let (first, second) = ((-offset).max(0), offset.max(0));
-        let count = (rows - first).min(columns - second).max(0);
+        let (first, second) = (offset.saturating_neg().clamp(0, rows), offset.clamp(0, columns));
+        let count = (rows - first).min(columns - second);
         let shape = Index::from_fn(rank - 1, |d| if d + 2 == rank { count } else { self.shape()[d + 2] });
         let map = Map::from_fn(rank, |d| match d {
             0 => Along::Dim { dim: rank - 2, offset: first, step: 1 },
@@ -271,7 +271,8 @@ fn check(shape: &Index, axes: &[Stride]) -> Result<()> {
         Stride::Of { dim, start, step, count } => {
             let Some(extent) = shape.get(dim) else { return false };
             named[dim] += 1;
-            let last = step.checked_mul((count - 1).max(0)).and_then(|reach| start.checked_add(reach));
+            let last =
+                step.checked_mul(count.saturating_sub(1).max(0)).and_then(|reach| start.checked_add(reach));
             let held = |at: i64| (0..*extent).contains(&at);
             count == 0 || (count > 0 && held(start) && last.is_some_and(held))
         }

@@ -187,6 +187,7 @@ impl Device {
             }
             DriverError::Unsupported(reason) => Error::Unsupported { device: self.name().to_owned(), reason },
             DriverError::Launch(error) => error.into(),
+            DriverError::Interrupted => Error::Interrupted { operation: "a reduction" },
             DriverError::Failed(reason) => Error::of_driver(self.name(), reason),
         }
     }

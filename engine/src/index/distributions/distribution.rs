@@ -109,12 +109,18 @@ impl Distribution {
     }
 
     /// Who owns what along dimension `d`.
+    ///
+    /// # Panics
+    /// If there is no such dimension.
     #[doc = example!(dist: "assert_eq!(dist.map(1).parts(), 2);")]
     pub fn map(&self, d: usize) -> &DimMap {
         &self.dims[d].map
     }
 
     /// Whether dimension `d` is periodic.
+    ///
+    /// # Panics
+    /// If there is no such dimension.
     #[doc = example!(dist: "assert!(!dist.periodic(0));")]
     pub fn periodic(&self, d: usize) -> bool {
         self.dims[d].periodic
@@ -132,6 +138,9 @@ impl Distribution {
     }
 
     /// The halo widths of one part, below and above: none where there is nothing to copy.
+    ///
+    /// # Panics
+    /// If there is no such part.
     #[doc = example!(
         dist:
         "assert_eq!(dist.with_halo(&[0, 1], &[0, 1])?.halo_of(0).0[..], [0, 0]); // Nothing is below part 0."
@@ -144,6 +153,9 @@ impl Distribution {
 
     /// The declared halo widths (below, above) of every grid coordinate of dimension `d`; `None` where all
     /// are alike.
+    ///
+    /// # Panics
+    /// If there is no such dimension.
     #[doc = example!(dist: "assert_eq!(dist.halo_per_part(1), None); // All alike.")]
     pub fn halo_per_part(&self, d: usize) -> Option<&[(i64, i64)]> {
         self.dims[d].halo.list()
@@ -251,6 +263,9 @@ impl Distribution {
     }
 
     /// The cells that `part` owns, in packed coordinates, which for block maps are the global ones.
+    ///
+    /// # Panics
+    /// If there is no such part.
     #[doc = example!(dist: "assert_eq!(dist.owned(0).volume()?, 2);")]
     pub fn owned(&self, part: usize) -> Region {
         let at = self.grid.coordinate(part);
@@ -259,6 +274,9 @@ impl Distribution {
 
     /// The cells that `part` stores: its own and its halo. In a periodic dimension they reach past the ends,
     /// below 0 and up to beyond the size; in others they stop there. A part that owns nothing stores nothing.
+    ///
+    /// # Panics
+    /// If there is no such part.
     #[doc = example!(dist: "assert_eq!(dist.with_halo(&[0, 1], &[0, 1])?.stored(1), dist.global());")]
     pub fn stored(&self, part: usize) -> Region {
         self.around(part, |d, at| self.dims[d].stored(at))
@@ -268,6 +286,7 @@ impl Distribution {
     /// [`Distribution::stored`]. Widths beyond the halo are allowed; negative ones are not.
     #[doc = example!(dist: "assert_eq!(dist.reach(1, &[0, 1], &[0, 1])?, dist.global());")]
     pub fn reach(&self, part: usize, lo: &[i64], hi: &[i64]) -> Result<Region> {
+        self.check_part(part)?;
         check_rank("Distribution::reach", self.rank(), lo.len())?;
         check_rank("Distribution::reach", self.rank(), hi.len())?;
         if lo.iter().chain(hi).any(|&width| width < 0) {

@@ -164,14 +164,26 @@ impl DimMap {
         }
     }
 
-    /// What `part` holds in packed coordinates; it is one of the parts. For a block map these are the global
+    fn check_part(&self, part: usize) {
+        assert!(part < self.parts(), "part {part} of {}", self.parts());
+    }
+
+    /// What `part` holds in packed coordinates. For a block map these are the global
     /// coordinates it owns.
+    ///
+    /// # Panics
+    /// If there is no such part.
     pub fn owned(&self, part: usize) -> Range<i64> {
+        self.check_part(part);
         self.before(part)..self.before(part + 1)
     }
 
     /// What `part` holds, in global coordinates and in its local order.
+    ///
+    /// # Panics
+    /// If there is no such part.
     pub fn owned_set(&self, part: usize) -> IndexSet {
+        self.check_part(part);
         let range = |range: Range<i64>| IndexSet::Range(IndexRange::unit(range.start, range.end));
         match self {
             DimMap::Block { .. } => range(self.owned(part)),
@@ -183,6 +195,9 @@ impl DimMap {
     }
 
     /// What `part` owns, without the copies that it holds of others' coordinates.
+    ///
+    /// # Panics
+    /// If there is no such part.
     pub fn owned_once(&self, part: usize) -> IndexSet {
         let held = self.owned_set(part);
         if !self.has_copies() {
@@ -192,6 +207,9 @@ impl DimMap {
     }
 
     /// How many coordinates `part` holds, copies included.
+    ///
+    /// # Panics
+    /// If there is no such part.
     pub fn count(&self, part: usize) -> i64 {
         let owned = self.owned(part);
         owned.end - owned.start

@@ -121,11 +121,17 @@ impl Unstructured {
     }
 
     /// How many coordinates the parts before `part` hold together, copies included.
+    ///
+    /// # Panics
+    /// If there are fewer parts.
     pub fn before(&self, part: usize) -> i64 {
         self.0.starts[part]
     }
 
     /// The coordinates that `part` holds, in its order.
+    ///
+    /// # Panics
+    /// If there is no such part.
     pub fn held(&self, part: usize) -> &[i64] {
         &self.0.held[self.0.starts[part] as usize..self.0.starts[part + 1] as usize]
     }

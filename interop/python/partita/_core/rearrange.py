@@ -12,10 +12,12 @@ distribution comes from ``redistribute``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from .. import _native
+from ..errors import OutOfMemoryError
 from .base import A, BaseArray, array_of, arrays_of
 from .dtypes import as_dtype, can_cast, result_type
 from .views.index import Selection, extents_of, one_axis, whole
@@ -413,6 +415,17 @@ def tile(x: A, /, reps: int | Sequence[int]) -> A:
     rank = max(len(counts), x.ndim)
     counts = (1,) * (rank - len(counts)) + counts
     x = reshape(x, (1,) * (rank - x.ndim) + x.shape) if rank > x.ndim else x
+    size = math.prod(counts) * math.prod(x.shape) * x.dtype.itemsize
+    if size >= 1 << 62:
+        raise OutOfMemoryError(f"tile: expected an array that memory holds, given {size} bytes in {counts} copies; repeat less")
     for d, count in enumerate(counts):
-        x = concatenate([x] * count, d) if count else select(x, (slice(None),) * d + (slice(0),))
+        x = _times(x, count, d) if count else select(x, (slice(None),) * d + (slice(0),))
     return x.copy()
+
+
+def _times(x: A, count: int, d: int) -> A:
+    """The array so many times along a dimension. Many times are made of halves, so that few operations are recorded."""
+    if count <= 1024:
+        return concatenate([x] * count, d)
+    half = _times(x, count // 2, d)
+    return concatenate([half, half, x] if count % 2 else [half, half], d)

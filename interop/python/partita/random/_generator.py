@@ -256,6 +256,8 @@ class Generator:
         source = a if isinstance(a, (int, Array)) else asarray(a, team=team)
         count = source if isinstance(source, int) else source.shape[axis]
         shape = () if size is None else size
+        if count < 1 and math.prod((shape,) if isinstance(shape, int) else shape):
+            raise ValueError("choice: expected at least one element to choose from, given none; pass others, or size=0")
         if p is not None:
             index = self._weighted(count, shape, replace, p, dist, team)
         elif replace:

@@ -123,7 +123,7 @@ impl Borrowed {
             let first = array.data.cast::<u8>().wrapping_add(byte_offset as usize);
             // SAFETY: the producer says that every element is readable, and they lie one behind the other.
             let held = unsafe { std::slice::from_raw_parts(first, bytes) };
-            if held.iter().any(|&byte| byte > 1) {
+            if held.iter().fold(0, |all, byte| all | byte) > 1 {
                 return Err(ImportRefusal::new("expected bools of 0 and 1, given other bytes".to_owned()));
             }
         }

@@ -16,7 +16,7 @@ use crate::cpu::loops::lanes::BLOCK;
 use crate::cpu::loops::level::Level;
 use crate::cpu::loops::narrow::{f32_to_bf16, f32_to_f16};
 use crate::cpu::machine::Machine;
-use crate::cpu::thread_pool::in_turns;
+use crate::cpu::thread_pool::{Interruption, in_turns};
 use crate::dtype::DType;
 use crate::ir::{Fold, Kernel, MAX_RANK};
 
@@ -24,6 +24,8 @@ use crate::ir::{Fold, Kernel, MAX_RANK};
 const VALUES_BYTES: usize = 16 << 10;
 /// Most results of one thread's next piece of work.
 const RESULTS: usize = 4096;
+/// Points of rows between two looks at whether the launch is given up.
+const POLL_POINTS: usize = 1 << 16;
 /// Pieces of work per thread, where the shape allows it.
 const PIECES: usize = 4;
 
@@ -70,6 +72,7 @@ impl Reduction {
             neutral_lanes: lanes,
             results: order.results(),
             is_empty: task.launch.points() == 0,
+            interruption: Interruption::new(),
             order,
         };
         // SAFETY: the caller's promise.
@@ -99,6 +102,7 @@ struct Job<'r> {
     results: usize,
     /// Nothing is folded.
     is_empty: bool,
+    interruption: Interruption,
 }
 
 // SAFETY: threads share the description of the launch; each writes lanes and results that it alone was given.
@@ -131,6 +135,44 @@ impl Job<'_> {
         )
     }
 
+    /// How many segments of each result are folded in a wave: all, or a power of two, so that what they leave
+    /// needs little memory.
+    fn wave(&self, segments: usize) -> usize {
+        let most = self.task.tuning.partials / self.results;
+        if segments <= most { segments } else { power_of_two(most) }
+    }
+
+    /// Per fold, trees of the results of waves.
+    fn trees(&self, is_one_wave: bool) -> Vec<RowTree> {
+        let folds = if is_one_wave { &[] } else { self.folds() };
+        folds.iter().map(|fold| RowTree::new(fold, self.results)).collect()
+    }
+
+    /// Adds the results of a wave, the first lanes of `partial`.
+    ///
+    /// # Safety
+    /// As [`RowTree::add`].
+    unsafe fn add_wave(&self, trees: &mut [RowTree], partial: &[FoldBuffer]) {
+        for ((fold, tree), partial) in self.folds().iter().zip(trees).zip(partial) {
+            // SAFETY: the caller's promise.
+            unsafe { tree.add(fold, &[partial.at(0)], self.results) };
+        }
+    }
+
+    /// Combines all waves, and stores the results.
+    ///
+    /// # Safety
+    /// As [`RowTree::finish`], of the first lanes of `partial`.
+    unsafe fn store_waves(&self, trees: &mut [RowTree], partial: &[FoldBuffer]) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            for ((fold, tree), partial) in self.folds().iter().zip(trees).zip(partial) {
+                tree.finish(fold, self.results, partial.at(0));
+            }
+            self.store(partial, 0, 0, self.results);
+        }
+    }
+
     /// Folds consecutive values.
     unsafe fn across(&self) {
         let (task, layout, folded) = (self.task, &self.order.layout, self.order.folded());
@@ -143,37 +185,51 @@ impl Job<'_> {
         let pieces = PIECES * parallelism.threads;
         let group = (task.tuning.task_points / folded).min(self.results.div_ceil(pieces)).clamp(1, RESULTS);
         let launch = self.values(layout.extents[layout.inner()], block, segment.min(folded));
-        let partial = self.buffers(if segments > 1 { self.results * segments } else { 0 });
-        let units = if segments > 1 { self.results * segments } else { self.results.div_ceil(group) };
-        in_turns(parallelism, units, |turns| {
-            launch.with(|values| {
-                let (blocks, results) = (self.buffers(segment / block), self.buffers(group));
-                let mut folding = Folding { job: self, values, blocks, block };
-                for n in turns {
-                    // SAFETY: the caller's promise; each part of the region is given out once.
-                    unsafe {
-                        if segments > 1 {
-                            let first = n % segments * segment;
-                            let points = n / segments * folded + first;
-                            folding.fold(points, segment.min(folded - first), &partial, n);
-                            continue;
+        let wave = self.wave(segments);
+        let partial = self.buffers(if segments > 1 { self.results * wave } else { 0 });
+        let mut trees = self.trees(segments <= wave);
+        for begin in (0..segments).step_by(wave) {
+            let wave = wave.min(segments - begin);
+            let units = if segments > 1 { self.results * wave } else { self.results.div_ceil(group) };
+            in_turns(parallelism, units, |turns| {
+                launch.with(|values| {
+                    let (blocks, results) = (self.buffers(segment / block), self.buffers(group));
+                    let mut folding = Folding { job: self, values, blocks, block };
+                    for (turn, n) in turns.enumerate() {
+                        if turn > 0 && self.interruption.poll() {
+                            break;
                         }
-                        let first = n * group;
-                        let some = group.min(self.results - first);
-                        folding.fold_each(first, some, folded, &results);
-                        self.store(&results, 0, first, some);
+                        // SAFETY: the caller's promise; each part of the region is given out once.
+                        unsafe {
+                            if segments > 1 {
+                                let first = (begin + n % wave) * segment;
+                                let points = n / wave * folded + first;
+                                folding.fold(points, segment.min(folded - first), &partial, n);
+                                continue;
+                            }
+                            let first = n * group;
+                            let some = group.min(self.results - first);
+                            folding.fold_each(first, some, folded, &results);
+                            self.store(&results, 0, first, some);
+                        }
                     }
-                }
+                });
             });
-        });
-        if segments > 1 {
-            // SAFETY: all segments are done.
-            unsafe { self.combine_segments(&partial, segments) };
+            if self.interruption.is_set() || segments == 1 {
+                return;
+            }
+            // SAFETY: all segments of the wave are done.
+            unsafe { self.combine_segments(&partial, wave, &mut trees) };
+        }
+        if !trees.is_empty() {
+            // SAFETY: all waves are done.
+            unsafe { self.store_waves(&mut trees, &partial) };
         }
     }
 
-    /// Combines the segments of each result, which lie side by side, and stores the results.
-    unsafe fn combine_segments(&self, partial: &[FoldBuffer], segments: usize) {
+    /// Combines the segments of each result, which lie side by side, and stores the results, or adds them to
+    /// those of other waves.
+    unsafe fn combine_segments(&self, partial: &[FoldBuffer], segments: usize, trees: &mut [RowTree]) {
         for result in 0..self.results {
             let first = result * segments;
             let mut left = segments;
@@ -189,8 +245,18 @@ impl Job<'_> {
                     }
                     left = blocks;
                 }
-                self.store(partial, first, result, 1);
+                if trees.is_empty() {
+                    self.store(partial, first, result, 1);
+                    continue;
+                }
+                for (fold, partial) in self.folds().iter().zip(partial) {
+                    fold.across(partial.at(first), 1, partial.at(result));
+                }
             }
+        }
+        if !trees.is_empty() {
+            // SAFETY: the first lanes are those of the results.
+            unsafe { self.add_wave(trees, partial) };
         }
     }
 
@@ -209,53 +275,77 @@ impl Job<'_> {
         let is_cut = parallelism.threads > 1 && outer * strips < pieces && rows > segment;
         let segments = if is_cut { rows.div_ceil(segment) } else { 1 };
         let segment = if is_cut { segment } else { rows };
-        let units = outer * strips * segments;
-        let group = (task.tuning.task_points / (strip * segment)).min(units.div_ceil(pieces)).max(1);
+        let wave = self.wave(segments);
         let launch = self.values(strip, MOST_ROWS * strip, 0);
-        let partial = self.buffers(if segments > 1 { self.results * segments } else { 0 });
-        in_turns(parallelism, units.div_ceil(group), |turns| {
-            launch.with(|values| {
-                let mut trees: Vec<RowTree> =
-                    self.folds().iter().map(|fold| RowTree::new(fold, strip)).collect();
-                let results = self.buffers(strip);
-                for unit in turns.flat_map(|n| n * group..units.min((n + 1) * group)) {
-                    let (segment_of, strip_of) = (unit % segments, unit / segments % strips);
-                    let outer_of = unit / segments / strips;
-                    let (first_row, first_lane) = (segment_of * segment, strip_of * strip);
-                    let (some_rows, some) = (segment.min(rows - first_row), strip.min(lanes - first_lane));
-                    let first = outer_of * lanes + first_lane;
-                    // SAFETY: the caller's promise; each part of the region is given out once.
-                    unsafe {
-                        let first_row = outer_of * rows + first_row;
-                        self.fold_rows(values, &mut trees, (first_row, some_rows), (first_lane, some));
-                        for (n, (fold, tree)) in self.folds().iter().zip(&mut trees).enumerate() {
-                            let into = match segments {
-                                1 => results[n].at(0),
-                                _ => partial[n].at(segment_of * self.results + first),
-                            };
-                            tree.finish(fold, some, into);
+        let partial = self.buffers(if segments > 1 { self.results * wave } else { 0 });
+        let mut totals = self.trees(segments <= wave);
+        for begin in (0..segments).step_by(wave) {
+            let wave = wave.min(segments - begin);
+            let units = outer * strips * wave;
+            let group = (task.tuning.task_points / (strip * segment)).min(units.div_ceil(pieces)).max(1);
+            in_turns(parallelism, units.div_ceil(group), |turns| {
+                launch.with(|values| {
+                    let mut trees: Vec<RowTree> =
+                        self.folds().iter().map(|fold| RowTree::new(fold, strip)).collect();
+                    let results = self.buffers(strip);
+                    for unit in turns.flat_map(|n| n * group..units.min((n + 1) * group)) {
+                        if self.interruption.is_set() {
+                            break;
                         }
-                        if segments == 1 {
-                            self.store(&results, 0, first, some);
+                        let (segment_of, strip_of) = (unit % wave, unit / wave % strips);
+                        let outer_of = unit / wave / strips;
+                        let (first_row, first_lane) = ((begin + segment_of) * segment, strip_of * strip);
+                        let (some_rows, some) =
+                            (segment.min(rows - first_row), strip.min(lanes - first_lane));
+                        let first = outer_of * lanes + first_lane;
+                        // SAFETY: the caller's promise; each part of the region is given out once.
+                        unsafe {
+                            let first_row = outer_of * rows + first_row;
+                            self.fold_rows(values, &mut trees, (first_row, some_rows), (first_lane, some));
+                            for (n, (fold, tree)) in self.folds().iter().zip(&mut trees).enumerate() {
+                                let into = match segments {
+                                    1 => results[n].at(0),
+                                    _ => partial[n].at(segment_of * self.results + first),
+                                };
+                                tree.finish(fold, some, into);
+                            }
+                            if segments == 1 {
+                                self.store(&results, 0, first, some);
+                            }
                         }
                     }
-                }
+                });
             });
-        });
-        if segments > 1 {
-            // SAFETY: all segments are done; each result is read and written in its own lane.
-            unsafe {
-                for (fold, partial) in self.folds().iter().zip(&partial) {
-                    let at = |segment: usize| partial.at(segment * self.results);
-                    let mut step = 1;
-                    while step < segments {
-                        for n in (0..segments - step).step_by(2 * step) {
-                            fold.along(&[at(n), at(n + step)], self.results, at(n));
-                        }
-                        step *= 2;
+            if self.interruption.is_set() || segments == 1 {
+                return;
+            }
+            // SAFETY: all segments of the wave are done.
+            unsafe { self.combine_rows(&partial, wave, &mut totals) };
+        }
+        if !totals.is_empty() {
+            // SAFETY: all waves are done.
+            unsafe { self.store_waves(&mut totals, &partial) };
+        }
+    }
+
+    /// Combines the segments of all results, row by row, and stores the results, or adds them to those of
+    /// other waves.
+    unsafe fn combine_rows(&self, partial: &[FoldBuffer], segments: usize, trees: &mut [RowTree]) {
+        // SAFETY: the caller's promise; each result is read and written in its own lane.
+        unsafe {
+            for (fold, partial) in self.folds().iter().zip(partial) {
+                let at = |segment: usize| partial.at(segment * self.results);
+                let mut step = 1;
+                while step < segments {
+                    for n in (0..segments - step).step_by(2 * step) {
+                        fold.along(&[at(n), at(n + step)], self.results, at(n));
                     }
+                    step *= 2;
                 }
-                self.store(&partial, 0, 0, self.results);
+            }
+            match trees.is_empty() {
+                true => self.store(partial, 0, 0, self.results),
+                false => self.add_wave(trees, partial),
             }
         }
     }
@@ -268,7 +358,13 @@ impl Job<'_> {
         (first_row, rows): (usize, usize),
         (first_lane, lanes): (usize, usize),
     ) {
+        let mut points = 0;
         for row in (0..rows).step_by(MOST_ROWS) {
+            // One block at least is in the trees.
+            if points >= POLL_POINTS && self.interruption.poll() {
+                return;
+            }
+            points = if points >= POLL_POINTS { 0 } else { points + MOST_ROWS * lanes };
             let some = MOST_ROWS.min(rows - row);
             // SAFETY: the caller's promise: the rows lie in the region.
             unsafe {

@@ -23,6 +23,7 @@ const SMALL: Tuning = Tuning {
     waking_steps: 1,
     task_points: 200,
     segment_points: 300,
+    partials: 1 << 20,
     chunk: 128,
     fold_block: 64,
     fold_strip: 48,

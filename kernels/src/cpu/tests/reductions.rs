@@ -3,7 +3,7 @@
 
 use super::super::Memory;
 use super::forms::{padded, shapes};
-use super::{Case, Instructions, Program, Random, Tuning, dense, launch, strided};
+use super::{Case, Instructions, Program, Random, SMALL, Tuning, dense, launch, strided};
 use crate::build::Builder;
 use crate::dtype::{DType, Scalar};
 use crate::ir::{BinaryOp, Fold, FoldOp, Value, View};
@@ -169,6 +169,25 @@ fn long_folds() {
             fold_of(&shape, &axes, (FoldOp::Sum, DType::F64), &[dense(&shape)], square, &mut random),
         ] {
             case.check_with(Tuning::DEFAULT);
+        }
+    }
+}
+
+/// Partial results that are few at a time: segments of consecutive values and of rows are folded in waves.
+#[test]
+fn folds_in_waves_of_few_partial_results() {
+    let mut random = Random(26);
+    for partials in [1, 2, 4, 16] {
+        let tuning = Tuning { partials, ..SMALL };
+        for (shape, axes) in [
+            (vec![9000], vec![true]),
+            (vec![3, 2500], vec![false, true]),
+            (vec![2500, 3], vec![true, false]),
+            (vec![2, 1200, 5], vec![false, true, false]),
+        ] {
+            for dtype in [DType::F32, DType::BF16, DType::I64] {
+                reduction(&shape, &axes, dtype, false, &mut random).check_with(tuning);
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use std::array::from_fn;
 use super::super::launch::{LaunchLayout, Tiling};
 use super::{Case, Instructions, Program, Random, Tuning, dense, launch};
 use crate::build::Builder;
-use crate::dtype::DType;
+use crate::dtype::{DType, Scalar};
 use crate::ir::{BinaryOp, View};
 
 const NON_TEMPORAL: Tuning = Tuning { stream_above_bytes: 0, ..Tuning::DEFAULT };
@@ -68,6 +68,27 @@ fn stencils_with_non_temporal_stores() {
                     }
                 }
             }
+        }
+    }
+}
+
+/// Values that are the same everywhere, more of them than registers, and nothing else that needs one.
+#[test]
+fn stores_of_more_uniform_values_than_registers() {
+    for count in [1, 14, 15, 16, 17, 18, 31, 32, 33, 40] {
+        for reads in [false, true] {
+            let mut k = Builder::new("uniform", 1);
+            let input = k.input(DType::F32);
+            let mut stores = Vec::new();
+            for n in 0..count {
+                let value = k.constant(Scalar::from_i64(DType::F32, n as i64 + 3));
+                let loaded = k.load(input, &[0]);
+                let value = if reads { k.binary(BinaryOp::Add, loaded, value) } else { value };
+                stores.push((k.output(DType::F32), value));
+            }
+            let kernel = k.elementwise(&stores).expect("a valid kernel");
+            let (views, memory) = (vec![dense(&[50]); count + 1], vec![vec![7; 50]; count + 1]);
+            Case { kernel, launch: launch(&[50], views), memory }.check();
         }
     }
 }

@@ -130,8 +130,13 @@ pub(super) fn allocate(steps: &VirtualCode) -> AllocatedCode {
     (values, slots) = (prologue.values, prologue.slots);
     let mut most_slots = slots;
     let mut placed = prologue.placed;
-    // Whatever registers the body leaves free hold what it reads most often of the rest.
-    let most = sections(steps).map(|section| allocated(steps.level, section, &values, slots, &[]).most).max();
+    // Whatever registers the body and its stores leave free hold what they read most often of the rest.
+    let needed = |section: &Section| {
+        let mut alone = allocated(steps.level, section, &values, slots, &[]);
+        alone.stores(section);
+        alone.most
+    };
+    let most = sections(steps).map(needed).max();
     let free = steps.level.registers().saturating_sub(most.unwrap_or(0));
     let residents = residents(steps, &values, free);
     for (n, &id) in residents.iter().enumerate() {
