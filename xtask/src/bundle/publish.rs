@@ -1,7 +1,7 @@
 //! What strangers get: `cargo xtask wheel` and `cargo xtask site`. Each is a row of commands in an
 //! environment of its own below `target`, and stops at the first that fails.
 
-use crate::exec::{End, show};
+use crate::exec::{End, SILENCE, run};
 use crate::tally::Tally;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -154,7 +154,8 @@ fn only_file(folder: &Path) -> Result<PathBuf, String> {
 /// Runs a command to its end, which must be a success.
 fn finish(command: Command) -> Result<(), String> {
     let shown = format!("{command:?}");
-    match show(command).end {
+    // The largest crate, optimised, is a long silence on a busy machine.
+    match run(command, 4 * SILENCE, |line| println!("{line}")).end {
         End::Success => Ok(()),
         end => Err(format!("{shown} {end}")),
     }
