@@ -4,6 +4,7 @@
 
 mod ranks;
 mod smoke;
+mod wire_soak;
 
 use crate::exec::{self, End, Outcome, SILENCE, run, show};
 use crate::mpi::faults;
@@ -84,7 +85,10 @@ pub fn soak(root: &Path, sizes: &[usize]) -> ExitCode {
     };
     let mpis = [Mpi::open_mpi(), Mpi::mpich(root)];
     let mpis = if sizes.is_empty() { &mpis[..] } else { &mpis[..1] };
-    let tally: Tally = mpis.iter().map(soaked).collect();
+    let mut tally: Tally = mpis.iter().map(soaked).collect();
+    if sizes.is_empty() {
+        tally.add(wire_soak::wire_soak(cargo(root)));
+    }
     tally.end(begin)
 }
 
