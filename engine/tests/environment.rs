@@ -33,8 +33,13 @@ fn child_enters() {
 }
 
 fn entered(name: &str, value: impl AsRef<OsStr>) -> String {
+    entered_with(&[("PARTITA_DEVICE", OsStr::new("host")), (name, value.as_ref())])
+}
+
+/// In a folder for what is written.
+fn entered_with(settings: &[(&str, &OsStr)]) -> String {
     let mut command = other::test("child_enters");
-    command.env("PARTITA_DEVICE", "host").env(name, value);
+    command.envs(settings.iter().copied()).current_dir(std::env::temp_dir());
     other::said(command)
 }
 
@@ -78,6 +83,144 @@ fn an_unknown_variable_is_an_error_that_suggests_a_near_name() {
     refuses(&unknown("BUGDET_MB"), "1", &["did you mean PARTITA_BUDGET_MB?"]);
     // As many write it.
     refuses(&unknown("DEADLINE"), "1", &["did you mean PARTITA_DEADLINE_SECONDS?"]);
+}
+
+/// The first team of all processes refuses what launchers' variables cannot mean, and other ways in do not
+/// read them. Each case ends in an error: not a panic, not an abort, not a program that runs alone.
+#[test]
+fn variables_of_a_launcher_that_contradict_each_other_are_errors_of_the_first_team() {
+    let cases: [(&[(&str, &str)], &str); 9] = [
+        (
+            &[("RANK", "5"), ("WORLD_SIZE", "3")],
+            "RANK: expected a whole number below WORLD_SIZE (3), given `5`",
+        ),
+        (&[("RANK", "abc"), ("WORLD_SIZE", "3")], "RANK: expected a whole number below WORLD_SIZE (3)"),
+        (&[("WORLD_SIZE", "3")], "RANK: expected a rank beside WORLD_SIZE, given none"),
+        (&[("RANK", "2")], "WORLD_SIZE: expected the number of ranks beside RANK, given none"),
+        (&[("RANK", "0"), ("WORLD_SIZE", "1e3")], "WORLD_SIZE: expected a whole number from 1 to 65536"),
+        (
+            &[
+                ("RANK", "0"),
+                ("WORLD_SIZE", "18446744073709551615"),
+                ("LOCAL_WORLD_SIZE", "18446744073709551615"),
+            ],
+            "WORLD_SIZE: expected a whole number from 1 to 65536",
+        ),
+        (
+            &[("RANK", "0"), ("WORLD_SIZE", "1000000000"), ("LOCAL_WORLD_SIZE", "1000000000")],
+            "WORLD_SIZE: expected a whole number from 1 to 65536",
+        ),
+        (
+            &[
+                ("RANK", "0"),
+                ("WORLD_SIZE", "2"),
+                ("LOCAL_WORLD_SIZE", "2"),
+                ("TMPDIR", "/tmp/partita-nowhere/deep"),
+                ("XDG_RUNTIME_DIR", ""),
+            ],
+            "TMPDIR: expected a folder in which this user may make one",
+        ),
+        (
+            &[("PARTITA_MPI", "off"), ("PMI_RANK", "7"), ("PMI_SIZE", "2")],
+            "PMI_RANK: expected a whole number",
+        ),
+    ];
+    for (settings, expected) in cases {
+        let mut all =
+            vec![("PARTITA_DEVICE", OsStr::new("host")), ("PARTITA_DEADLINE_SECONDS", OsStr::new("1"))];
+        all.extend(settings.iter().map(|(name, value)| (*name, OsStr::new(*value))));
+        let text = entered_with(&all);
+        assert!(text.contains(&format!("Team::world_on refused: {expected}")), "{settings:?}: {text}");
+        assert!(text.contains("Team::local opened"), "{settings:?}: {text}");
+        assert!(!std::path::Path::new("/tmp/partita-nowhere").exists());
+    }
+}
+
+#[test]
+fn a_file_that_is_no_mpi_library_is_an_error_that_names_it() {
+    for (file, reason) in [
+        ("/etc/passwd", "invalid ELF header"),
+        ("/nonexistent.so", "cannot open shared object file"),
+        ("libm.so.6", "libm.so.6 is no MPI library"),
+        ("/tmp", "cannot read file data"),
+    ] {
+        let text = entered("PARTITA_MPI", file);
+        let expected =
+            "Team::world_on refused: PARTITA_MPI: expected auto, off, or the file of an MPI library";
+        assert!(text.contains(expected) && text.contains(&format!("given `{file}` (")), "{file}: {text}");
+        assert!(text.contains(reason), "{file}: {text}");
+    }
+}
+
+/// Each variable that users set, with values that mean nothing: a way in opens, or its error names the
+/// variable.
+/// `PARTITA_SOAK` sets how many values each gets.
+#[test]
+fn nonsense_in_any_variable_is_an_error_that_names_it_or_works() {
+    let soak: u64 = std::env::var("PARTITA_SOAK").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    let pieces: [&[u8]; 24] = [
+        b"-1",
+        b"0",
+        b"1",
+        b"7",
+        b"65536",
+        b"99999999999999999999",
+        b"1e309",
+        b"nan",
+        b"inf",
+        b".",
+        b"..",
+        b"/",
+        b":",
+        b"off",
+        b"auto",
+        b"host",
+        b"MiB",
+        b" ",
+        b"\xff",
+        b"\n",
+        "\u{fc}\u{221e}".as_bytes(),
+        b"%s",
+        b"$HOME",
+        b"=",
+    ];
+    let (mut random, mut ran) = (20_261_127u64, 0);
+    let launchers =
+        ["RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "LOCAL_RANK", "SLURM_STEP_NUM_TASKS", "TMPDIR"];
+    let users = VARIABLES.iter().filter(|variable| variable.audience == Audience::Users);
+    let names: Vec<&str> = users.map(|variable| variable.name).chain(launchers).collect();
+    for name in names {
+        for _ in 0..soak {
+            let mut value = Vec::new();
+            for _ in 0..3 {
+                random =
+                    random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                value.extend_from_slice(pieces[(random >> 40) as usize % pieces.len()]);
+                if random >> 63 == 0 {
+                    break;
+                }
+            }
+            // A file of the trace would be left in the folder.
+            let value = match name {
+                "PARTITA_TRACE" => [b"/nonexistent/".as_slice(), &value].concat(),
+                _ => value,
+            };
+            let mut settings = vec![("PARTITA_DEVICE", OsStr::new("host"))];
+            settings.retain(|(known, _)| *known != name);
+            settings.push((name, OsStr::from_bytes(&value)));
+            let text = entered_with(&settings);
+            let given = String::from_utf8_lossy(&value);
+            assert!(!text.contains("panicked"), "{name}={given:?}: {text}");
+            let ways = text.lines().filter(|line| line.contains(" refused: "));
+            // There is no such adapter.
+            for line in ways.filter(|line| !line.contains("Device::wgpu")) {
+                assert!(line.contains(name), "{name}={given:?}: {line}");
+            }
+            assert!(text.contains(" opened") || text.contains(" refused: "), "{name}={given:?}: {text}");
+            ran += 1;
+        }
+    }
+    println!("ran: environment-nonsense {ran}");
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! A forked process: GPU devices return an error without calling their driver; the host device computes.
+//! A forked process: GPU devices return an error without calling their driver; the host device computes,
+//! unless another thread computed when the process was forked.
 #![cfg(unix)]
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -7,7 +8,7 @@ mod forked;
 mod found;
 mod other;
 
-use forked::in_forked_process;
+use forked::{in_forked_process, leave};
 use partita::device::Timestamp;
 use partita::prelude::*;
 
@@ -35,6 +36,60 @@ fn child_forks() {
     assert_eq!(status, 0, "the forked process: 14 is the alarm, 256 a failed assertion");
     println!("the forked process ended well");
     devices.iter().for_each(|device| found::ran("forks", device, 1));
+}
+
+/// Processes that are forked while another thread computes: each refuses at once, or, if the thread just did
+/// not, computes. None waits for a lock that nobody in it holds. `PARTITA_SOAK` sets how many are forked.
+#[test]
+fn a_process_forked_while_another_thread_computes_refuses_at_once() {
+    let text = other::said(other::test("child_forks_while_another_thread_computes"));
+    text.lines().filter(|line| line.starts_with("ran: ")).for_each(|line| println!("{line}"));
+    assert!(text.contains("ran: forks-while-computing"), "{text}");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn child_forks_while_another_thread_computes() {
+    let device = Device::host();
+    let (array, others) = (array(&device), array(&device));
+    let sum = total(&array).unwrap();
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    let forks: usize = std::env::var("PARTITA_SOAK").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    let mut refused = 0;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                assert_eq!(total(&others).unwrap(), sum);
+            }
+        });
+        for _ in 0..20 * forks {
+            std::thread::sleep(std::time::Duration::from_millis(3));
+            let own = &array + 1.0;
+            own.eval().unwrap();
+            let child = || match total(&array) {
+                Ok(given) => assert_eq!(given, sum),
+                Err(error) => {
+                    assert!(matches!(error, partita::Error::Forked { .. }), "{error}");
+                    assert!(error.to_string().contains("another thread computed"), "{error}");
+                    assert!(device.alloc(16).is_err() && array.to_vec::<f32>().is_err());
+                    // Memory that is given back waits for no lock, either.
+                    drop(own);
+                    leave(7);
+                }
+            };
+            match in_forked_process(child) {
+                0 => {}
+                status if status == 7 << 8 => refused += 1,
+                status => {
+                    is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+                    panic!("the forked process: {status}; 14 is the alarm: it waited for ever");
+                }
+            }
+        }
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    assert!(refused > 0, "no process was forked while the other thread computed");
+    println!("ran: forks-while-computing {refused}");
 }
 
 /// On the host so large that it is computed by several threads.
@@ -83,7 +138,7 @@ fn refuse_everything(device: &Device, array: &Array) {
     for (call, result) in results {
         let error = result.expect_err(call);
         assert!(
-            matches!(&error, partita::Error::Forked { device: name } if name == device.name()),
+            matches!(&error, partita::Error::Forked { device: name, .. } if name == device.name()),
             "{call}: {error}"
         );
     }

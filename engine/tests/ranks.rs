@@ -4,8 +4,8 @@
 
 mod spmd;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use partita::prelude::*;
@@ -497,4 +497,72 @@ fn of_two_ranks_the_one_that_ended_is_named_with_its_step() {
     });
     let text = words(ends.into_iter().nth(1).unwrap());
     assert!(number_after(&text, "it ended after step ") >= 20, "{text}");
+}
+
+/// Rank 1 of 3, whose process is stopped for a minute while it waits, meanwhile the others give up. Their
+/// notice takes some calls to arrive, as messages of MPI do.
+#[derive(Default)]
+struct Stopped {
+    calls: Mutex<(u64, u64)>,
+}
+
+impl Wire for Stopped {
+    fn rank(&self) -> usize {
+        1
+    }
+
+    fn ranks(&self) -> usize {
+        3
+    }
+
+    fn name(&self) -> String {
+        "stopped".to_owned()
+    }
+
+    fn max_tag(&self) -> u32 {
+        u32::MAX
+    }
+
+    fn send(&self, _to: usize, _tag: u32, _bytes: Vec<u8>) -> std::result::Result<Request, WireError> {
+        Ok(Request(0))
+    }
+
+    fn receive(&self, _from: usize, _memory: Vec<u8>) -> std::result::Result<Request, WireError> {
+        Ok(Request(1))
+    }
+
+    fn test(&self, _request: Request) -> std::result::Result<Outcome, WireError> {
+        Ok(Outcome::Pending)
+    }
+
+    fn send_control(&self, _to: usize, _message: &[u8]) -> std::result::Result<(), WireError> {
+        Ok(())
+    }
+
+    fn receive_control(&self) -> std::result::Result<Option<(usize, Vec<u8>)>, WireError> {
+        let mut calls = self.calls.lock().unwrap();
+        calls.1 += u64::from(calls.0 > 10);
+        // That rank 1 failed in `read`, step 1.
+        let words = |text: &str| [&(text.len() as u64).to_le_bytes()[..], text.as_bytes()].concat();
+        let numbers = [1u64, 1, 1].map(u64::to_le_bytes).concat();
+        let notice = [numbers, words("read"), words("no answer")].concat();
+        Ok((calls.1 == 3).then_some((2, notice)))
+    }
+
+    /// A millisecond for each call, and a minute after the tenth.
+    fn now(&self) -> Duration {
+        let mut calls = self.calls.lock().unwrap();
+        calls.0 += 1;
+        Duration::from_millis(calls.0 + if calls.0 > 10 { 60_000 } else { 0 })
+    }
+
+    fn pause(&self, _spins: u32) {}
+}
+
+#[test]
+fn a_rank_that_was_stopped_hears_the_others_before_it_blames_one() {
+    let ranks = Ranks::with_deadline(Stopped::default(), Duration::from_secs(10));
+    ranks.post_receive(2, 8).unwrap();
+    let error = ranks.receive(2, 8, |_, _| Ok(())).unwrap_err();
+    assert!(matches!(&error, Error::Rank { rank: 1, reason, .. } if reason == "no answer"), "{error}");
 }

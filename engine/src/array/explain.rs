@@ -94,7 +94,7 @@ impl Array {
     )]
     pub fn explain(&self) -> Result<Outline> {
         let team = self.team();
-        let _guard = team.evaluation();
+        let _guard = team.evaluation()?;
         let mut outline = Outline { parts: team.size(), ..Outline::default() };
         if self.node.storage().is_some() {
             return Ok(outline);

@@ -198,7 +198,7 @@ impl Array {
 )]
 pub fn eval_all(arrays: &[&Array]) -> Result<()> {
     let Some(first) = arrays.first() else { return Ok(()) };
-    let _guard = evaluation(arrays.iter().flat_map(|array| array.node.teams()));
+    let _guard = evaluation(arrays.iter().flat_map(|array| array.node.teams()))?;
     let nodes: Vec<Arc<Node>> = arrays.iter().map(|array| Arc::clone(&array.node)).collect();
     first.node.team.together("eval", || evaluate(&Recorder::current(), &nodes))
 }

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use partita_kernels::Verified;
 
 use super::driver::{DeviceKind, Driver};
-use super::host::process_id;
 use super::launch::Program;
 use super::memory::Pool;
 use crate::config::config;
+use crate::device::{check_fork, process_id};
 use crate::error::{Error, Result};
 
 /// A processor with memory of its own. Clones name the same device; equality is identity.
@@ -55,12 +55,14 @@ impl Device {
     }
 
     /// Drivers do not survive a fork, so what was opened before one is refused after it: otherwise it hangs,
-    /// or changes what the parent sees. The host needs no driver.
+    /// or changes what the parent sees. The host needs no driver, only locks that no other thread held.
     pub(super) fn usable(&self) -> Result<()> {
+        check_fork()?;
         if self.kind() == DeviceKind::Host || process_id() == self.0.process {
             return Ok(());
         }
-        Err(Error::Forked { device: self.name().to_owned() })
+        let reason = "drivers do not survive a fork";
+        Err(Error::Forked { device: self.name().to_owned(), reason })
     }
 
     /// The name people see.

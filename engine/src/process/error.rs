@@ -56,14 +56,17 @@ pub enum Error {
         /// What was searched and found, and what to do.
         searched: String,
     },
-    /// The process was forked from the one that opened the device; no driver survives that.
+    /// The process was forked from the one that opened a device or connected a team, or while another thread
+    /// computed.
     #[error(
-        "{device} was opened before this process was forked, and drivers do not survive a fork; fork first \
-         and open devices afterwards, or start the process anew (Python: multiprocessing's `spawn`)"
+        "{device}: this process was forked, and {reason}; fork first and open devices and teams afterwards, \
+         or start the process anew (Python: multiprocessing's `spawn`)"
     )]
     Forked {
-        /// The device's name.
+        /// What cannot be used: a device, a team's connections, the memory of the process.
         device: String,
+        /// Why not.
+        reason: &'static str,
     },
     /// A device cannot run a kernel: a type or operation it lacks.
     #[error(

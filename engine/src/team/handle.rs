@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::config::{checked, config, say};
-use crate::device::{Device, DeviceKind, DeviceLocks};
+use crate::device::{Device, DeviceKind, DeviceLocks, check_fork};
 use crate::error::{Error, Result};
 use crate::program::LinkTable;
 use crate::wire::Ranks;
@@ -355,8 +355,8 @@ pub(super) fn report(ranks: &Ranks, error: &Error) {
 
 impl Team {
     /// Holds what an evaluation on this team needs, see [`evaluation`].
-    pub(crate) fn evaluation(&self) -> DeviceLocks<'_> {
-        DeviceLocks::take(self.locks())
+    pub(crate) fn evaluation(&self) -> Result<DeviceLocks<'_>> {
+        evaluation(std::iter::once(self))
     }
 
     /// The locks of an evaluation on this team: those of its devices. Of a team over several ranks it is the
@@ -376,11 +376,17 @@ impl Team {
 /// Holds what an evaluation on some teams needs, until dropped: evaluations that share a device come one
 /// after the other, whichever teams they are on, because arrays of equal teams that were made apart can be
 /// mixed.
-pub(crate) fn evaluation<'t>(teams: impl Iterator<Item = &'t Team> + Clone) -> DeviceLocks<'t> {
-    DeviceLocks::take(teams.flat_map(Team::locks))
+///
+/// # Errors
+/// [`Error::Forked`] where a lock may be another process's.
+pub(crate) fn evaluation<'t>(teams: impl Iterator<Item = &'t Team> + Clone) -> Result<DeviceLocks<'t>> {
+    check_fork()?;
+    teams.clone().filter_map(Team::wire).try_for_each(Ranks::check_process)?;
+    Ok(DeviceLocks::take(teams.flat_map(Team::locks)))
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use std::sync::mpsc;
     use std::thread;
@@ -396,7 +402,7 @@ mod tests {
         thread::scope(|scope| {
             let (sender, receiver) = mpsc::channel();
             scope.spawn(move || {
-                let _held = other.evaluation();
+                let _held = other.evaluation().unwrap();
                 sender.send(())
             });
             let is_there = receiver.recv_timeout(Duration::from_millis(100)).is_ok();
@@ -412,22 +418,22 @@ mod tests {
         let (on_a, on_ab) = (team(&[&a, &a]), team(&[&b, &a, &b]));
         let equal = team(&[&a, &a]);
         assert_eq!(on_a, equal);
-        assert!(!beside(on_a.evaluation(), &equal), "equal teams made apart");
-        assert!(!beside(on_a.evaluation(), &on_ab), "teams that overlap");
+        assert!(!beside(on_a.evaluation().unwrap(), &equal), "equal teams made apart");
+        assert!(!beside(on_a.evaluation().unwrap(), &on_ab), "teams that overlap");
         assert!(
-            !beside(on_ab.evaluation(), &on_ab.of_members(&[1]).unwrap()),
+            !beside(on_ab.evaluation().unwrap(), &on_ab.of_members(&[1]).unwrap()),
             "a team and some of its members"
         );
-        assert!(!beside(evaluation([&team(&[&c]), &on_a].into_iter()), &on_ab), "two teams at once");
-        assert!(beside(on_a.evaluation(), &team(&[&b, &c])), "different devices");
-        assert!(beside(on_ab.of_members(&[0]).unwrap().evaluation(), &on_a), "different members");
+        assert!(!beside(evaluation([&team(&[&c]), &on_a].into_iter()).unwrap(), &on_ab), "two teams at once");
+        assert!(beside(on_a.evaluation().unwrap(), &team(&[&b, &c])), "different devices");
+        assert!(beside(on_ab.of_members(&[0]).unwrap().evaluation().unwrap(), &on_a), "different members");
     }
 
     #[test]
     fn an_evaluation_within_another_one_goes_on_and_lets_nobody_in_when_it_ends() {
         let team = Team::on(&[Device::host()], 2).unwrap();
-        let outer = team.evaluation();
-        drop(team.evaluation());
+        let outer = team.evaluation().unwrap();
+        drop(team.evaluation().unwrap());
         assert!(!beside(outer, &team));
     }
 
@@ -440,7 +446,7 @@ mod tests {
             for team in &teams {
                 scope.spawn(move || {
                     for _ in 0..2000 {
-                        drop(team.evaluation());
+                        drop(team.evaluation().unwrap());
                     }
                 });
             }
@@ -454,7 +460,9 @@ mod tests {
             let world = Team::over(&ranks, std::slice::from_ref(&device), 2).unwrap();
             // Of the second one's members rank 1 has none, of the first one's rank 0 has none.
             let [theirs, ours] = [[2, 3], [0, 1]].map(|members| world.of_members(&members).unwrap());
-            assert!(!beside(world.evaluation(), &ours) && !beside(ours.evaluation(), &theirs));
+            assert!(
+                !beside(world.evaluation().unwrap(), &ours) && !beside(ours.evaluation().unwrap(), &theirs)
+            );
             // Computing is a conversation of the ranks, each of which has the device's memory in use.
             let dist = Distribution::builder(&[40]).parts(4).halo(&[1], &[1]).build().unwrap();
             let u = Array::from_fn(&world, &dist, |at| at[0] as i32).unwrap();

@@ -80,12 +80,16 @@ pub(super) struct PostedReceive {
 impl Communicator {
     /// The failure that was found here or reported by another rank.
     pub fn failure(&self) -> Option<Error> {
+        if let Err(error) = self.endpoint.check_process() {
+            return Some(error);
+        }
         let failure = locked(&self.endpoint.state).failure.clone();
         failure.map(|failure| self.endpoint.error(failure))
     }
 
     /// Waits for a request that depends on a rank of the wire.
     pub fn wait(&self, request: Request, peer: usize) -> Result<Outcome> {
+        self.endpoint.check_process()?;
         let mut deadline = Deadline::new(self);
         loop {
             match self.endpoint.wire.test(request) {
@@ -149,7 +153,7 @@ impl Communicator {
 
 impl Drop for Communicator {
     fn drop(&mut self) {
-        if locked(&self.endpoint.state).failure.is_some() {
+        if self.failure().is_some() {
             return;
         }
         if std::thread::panicking() {
@@ -169,6 +173,9 @@ impl Drop for Communicator {
 pub(super) struct Deadline<'a> {
     communicator: &'a Communicator,
     begin: Duration,
+    /// When this rank last tested, and whether it has been stopped once since the beginning.
+    last: Duration,
+    has_slept: bool,
     ended_since: Option<Duration>,
     /// Whether the other ranks were sent [`ControlMessage::Waiting`].
     is_announced: bool,
@@ -178,13 +185,19 @@ pub(super) struct Deadline<'a> {
 impl Deadline<'_> {
     pub fn new(communicator: &Communicator) -> Deadline<'_> {
         let begin = communicator.endpoint.wire.now();
-        Deadline { communicator, begin, ended_since: None, is_announced: false, spins: 0 }
+        let (ended_since, last) = (None, begin);
+        Deadline { communicator, begin, last, has_slept: false, ended_since, is_announced: false, spins: 0 }
     }
 
     /// Pauses between two tests while a rank of the wire may still answer.
     pub fn wait(&mut self, peer: usize) -> Result<()> {
         let endpoint = &self.communicator.endpoint;
         let now = endpoint.wire.now();
+        // A process that was stopped for so long is at fault itself: what the others say of it comes first.
+        let slept = now - std::mem::replace(&mut self.last, now);
+        if !self.has_slept && slept > endpoint.deadline / 2 {
+            (self.has_slept, self.begin) = (true, self.begin + slept);
+        }
         if !self.is_announced && now - self.begin > endpoint.deadline / 2 {
             self.is_announced = true;
             endpoint.broadcast_control(&ControlMessage::Waiting { peer: peer as u64 });

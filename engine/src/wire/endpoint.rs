@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::fault::arm;
 use super::interface::Wire;
+use crate::device::process_id;
 use crate::error::{Error, Result};
 
 /// How long a failing rank waits until the others have acknowledged its abort notice.
@@ -21,6 +22,8 @@ pub(super) struct Endpoint {
     pub wire: Box<dyn Wire>,
     pub deadline: Duration,
     pub state: Mutex<EndpointState>,
+    /// The process whose messages it carries.
+    process: u32,
 }
 
 pub(super) type DeferredSend = Box<dyn FnOnce() -> Result<()> + Send>;
@@ -61,7 +64,17 @@ pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Endpoint {
     pub fn new(wire: impl Wire + 'static, deadline: Duration) -> Endpoint {
         arm(wire.rank());
-        Endpoint { turn: Mutex::default(), wire: Box::new(wire), deadline, state: Mutex::default() }
+        let (turn, state) = Default::default();
+        Endpoint { turn, wire: Box::new(wire), deadline, state, process: process_id() }
+    }
+
+    /// Refuses a forked process: it must not take messages from its parent, nor speak for it.
+    pub fn check_process(&self) -> Result<()> {
+        if self.process == process_id() {
+            return Ok(());
+        }
+        let device = "the team over several ranks".to_owned();
+        Err(Error::Forked { device, reason: "its messages belong to the process that made it" })
     }
 
     fn others(&self) -> impl Iterator<Item = usize> + Clone {
@@ -162,6 +175,9 @@ impl Endpoint {
 
     /// Records the failure of a rank of the wire, unless there was one before, and broadcasts it.
     pub fn fail(&self, rank: usize, reason: String) -> Error {
+        if let Err(error) = self.check_process() {
+            return error;
+        }
         let (failure, first) = {
             let mut state = locked(&self.state);
             let first = state.failure.is_none();
@@ -196,7 +212,7 @@ impl Endpoint {
 
 impl Drop for Endpoint {
     fn drop(&mut self) {
-        if locked(&self.state).failure.is_none() {
+        if self.check_process().is_ok() && locked(&self.state).failure.is_none() {
             self.announce_shutdown();
         }
     }

@@ -109,11 +109,25 @@ impl Ranks {
         Ok(Some(Ranks(Arc::new(communicator), Epoch::default())))
     }
 
+    /// The ranks of a job that this process belongs to.
+    ///
+    /// # Errors
+    /// [`Error::Forked`] in a process forked from the one that does.
+    pub(super) fn of_job(endpoint: &Arc<Endpoint>) -> Result<Ranks> {
+        endpoint.check_process().map(|()| Ranks::on(endpoint))
+    }
+
+    /// Refuses a process that was forked from the one whose ranks they are.
+    pub(crate) fn check_process(&self) -> Result<()> {
+        self.0.endpoint.check_process()
+    }
+
     /// Names the operation that follows, for errors.
     ///
     /// # Errors
     /// The failure, if there was one: nothing works after it.
     pub(crate) fn begin(&self, operation: &str) -> Result<()> {
+        self.check_process()?;
         let mut endpoint_state = locked(&self.0.endpoint.state);
         operation.clone_into(&mut endpoint_state.operation);
         let failed = endpoint_state.failure.is_some();
@@ -143,6 +157,7 @@ impl Ranks {
     /// # Errors
     /// Another rank does something else, failed, or does not answer.
     pub fn begin_collective(&self, signature: &CollectiveSignature) -> Result<()> {
+        self.check_process()?;
         self.flush_deferred()?;
         pass("begin-collective")?;
         let is_new = {
@@ -177,6 +192,7 @@ impl Ranks {
         chunks: &[MessageChunk],
         target: impl Fn(MessageChunk) -> Option<LentMemory>,
     ) -> Result<()> {
+        self.check_process()?;
         pass("post-receive")?;
         for &chunk in chunks {
             let mut state = locked(&self.0.state);
@@ -211,6 +227,7 @@ impl Ranks {
         source: impl Fn(MessageChunk) -> Option<LentMemory>,
         mut fill: impl FnMut(u64, &mut [u8]) -> Result<()>,
     ) -> Result<()> {
+        self.check_process()?;
         pass("send")?;
         let peer = self.0.members[to];
         for &chunk in chunks {

@@ -16,11 +16,12 @@ static CONNECTED: OnceLock<Arc<Endpoint>> = OnceLock::new();
 /// All processes that were started together; `None` for a process that was started alone. Collective.
 ///
 /// # Errors
-/// MPI that does not start, or is another than the launcher's; ranks that do not find each other.
+/// MPI that does not start, or is another than the launcher's; variables of a launcher that contradict each
+/// other; ranks that do not find each other.
 pub fn world() -> Result<Option<Ranks>> {
     static LAUNCHED: OnceLock<Result<Option<Arc<Endpoint>>>> = OnceLock::new();
     if let Some(endpoint) = CONNECTED.get() {
-        return Ok(Some(Ranks::on(endpoint)));
+        return Ranks::of_job(endpoint).map(Some);
     }
     #[cfg(unix)]
     if let Some(ranks) = super::mpi::world()? {
@@ -28,15 +29,10 @@ pub fn world() -> Result<Option<Ranks>> {
     }
     let endpoint = LAUNCHED.get_or_init(|| {
         checked()?;
-        let found = launched(|name| std::env::var(name).ok()).map_err(|given| {
-            let expected =
-                "all ranks on one machine, or PARTITA_ADDRESS=HOST:PORT of rank 0 and PARTITA_SECRET";
-            let remedy = "set both for all ranks, or call Team.connect with rank, size, address and secret";
-            Error::invalid("Team::world", expected, given, remedy)
-        })?;
-        found.map(|launch| connected(&launch)).transpose()
+        let lookup = |name: &str| Some(std::env::var_os(name)?.to_string_lossy().into_owned());
+        launched(lookup)?.map(|launch| connected(&launch)).transpose()
     });
-    Ok(endpoint.clone()?.map(|endpoint| Ranks::on(&endpoint)))
+    endpoint.clone()?.as_ref().map(Ranks::of_job).transpose()
 }
 
 /// Connects this process with the others of a job, which then are [`world`]. Collective.
@@ -44,7 +40,8 @@ pub fn world() -> Result<Option<Ranks>> {
 /// # Errors
 /// A process that already belongs to a job; ranks that do not find each other within the deadline.
 pub fn connect(launch: &Launch) -> Result<Ranks> {
-    if !job::endpoints().is_empty() {
+    if let Some(endpoint) = job::endpoints().first() {
+        endpoint.check_process()?;
         let given = "one that already is a rank of a job".to_owned();
         let remedy = "connect before the first team of the process, once";
         return Err(Error::invalid("Team::connect", "a process of its own", given, remedy));

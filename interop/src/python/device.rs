@@ -3,6 +3,7 @@
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use partita::wire::world;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -298,12 +299,21 @@ fn team(
     devices: impl FnOnce() -> partita::Result<Vec<partita::Device>> + Send,
     members: Option<usize>,
 ) -> PyResult<partita::Team> {
-    use partita::wire::{job, world};
     let ranks = py.detach(|| match &comm {
         Some(comm) => comm.ranks().map(Some),
         None => world(),
     });
-    let Some(ranks) = ranks.map_err(raised)? else {
+    over(py, ranks.map_err(raised)?, devices, members)
+}
+
+/// The same over these ranks, or of this process alone.
+fn over(
+    py: Python<'_>,
+    ranks: Option<partita::wire::Ranks>,
+    devices: impl FnOnce() -> partita::Result<Vec<partita::Device>> + Send,
+    members: Option<usize>,
+) -> PyResult<partita::Team> {
+    let Some(ranks) = ranks else {
         return py.detach(|| local(&devices()?, members)).map_err(raised);
     };
     if ranks.count() > 1 {
@@ -331,18 +341,26 @@ static CHOSEN: Mutex<Option<partita::Team>> = Mutex::new(None);
 /// The members that hold parts where no team is named: those of the team that was set, otherwise
 /// `PARTITA_PARTS` members, by default one per device of every rank. Collective the first time.
 pub fn default_team(py: Python<'_>) -> PyResult<partita::Team> {
-    // Making a team over ranks takes messages, so there is one; nothing else is kept.
+    // Making a team over ranks takes messages, so there is one. That of this process alone is used as long
+    // as it is alone: it may load MPI, or connect to others.
     static OVER_RANKS: OnceLock<partita::Team> = OnceLock::new();
+    static ALONE: OnceLock<partita::Team> = OnceLock::new();
     let chosen = CHOSEN.lock().unwrap_or_else(PoisonError::into_inner).clone();
     if let Some(team) = chosen.as_ref().or_else(|| OVER_RANKS.get()) {
         return Ok(team.clone());
     }
     let config = partita::config::checked().map_err(raised)?;
-    let team = team(py, None, || partita::Device::named(&config.device), config.parts)?;
-    if team.ranks() > 1 {
-        return Ok(OVER_RANKS.get_or_init(|| team).clone());
+    let ranks = py.detach(world).map_err(raised)?;
+    if let (None, Some(team)) = (&ranks, ALONE.get()) {
+        return Ok(team.clone());
     }
-    Ok(team)
+    let is_alone = ranks.is_none();
+    let team = over(py, ranks, || partita::Device::named(&config.device), config.parts)?;
+    Ok(match (is_alone, team.ranks()) {
+        (true, _) => ALONE.get_or_init(|| team).clone(),
+        (false, 1) => team,
+        (false, _) => OVER_RANKS.get_or_init(|| team).clone(),
+    })
 }
 
 /// The members that hold parts where no team is named. Collective the first time.

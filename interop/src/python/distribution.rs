@@ -70,10 +70,10 @@ enum Flags {
 /// A shape, or the extent of the only dimension.
 #[derive(FromPyObject)]
 pub enum Shape {
+    /// Any number of dimensions; first, because arrays are made with a tuple, and a refusal takes time.
+    Box(Vec<i64>),
     /// One dimension.
     Line(i64),
-    /// Any number of them.
-    Box(Vec<i64>),
 }
 
 impl Shape {

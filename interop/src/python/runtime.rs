@@ -71,7 +71,8 @@ impl Drop for Underway {
 /// For `atexit`: lets no other thread begin a call from now on, and waits for those that are under way.
 #[pyfunction]
 pub fn end(py: Python<'_>) {
-    if ENDING.set(thread::current().id()).is_err() {
+    // Calls of other threads do not end in a process that was forked during them.
+    if ENDING.set(thread::current().id()).is_err() || partita::device::check_fork().is_err() {
         return;
     }
     py.detach(|| {

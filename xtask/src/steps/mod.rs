@@ -5,6 +5,7 @@
 mod ranks;
 mod smoke;
 mod soak;
+mod wire_soak;
 
 use crate::exec::{self, End, Outcome, SILENCE, run, show};
 use crate::mpi::faults;
@@ -89,6 +90,7 @@ pub fn soak(root: &Path, sizes: &[usize]) -> ExitCode {
     if sizes.is_empty() {
         tally.add(soak::commands(root, cargo(root), None, None));
         tally.add(bundle::publish::both(root));
+        tally.add(wire_soak::wire_soak(cargo(root)));
     }
     tally.end(begin)
 }

@@ -348,7 +348,7 @@ impl UnderWay {
         let (Some(from), Some(to)) = (x.node.storage(), made.node.storage()) else {
             unreachable!("eval computes or fails")
         };
-        let _guard = evaluation([x.team(), &team].into_iter());
+        let _guard = evaluation([x.team(), &team].into_iter())?;
         let rank = step.plan.moves().first().map_or(0, |m| m.from.rank());
         let lifted = |places: Vec<Option<Place>>| -> Vec<Option<Place>> {
             places.into_iter().map(|place| place.map(|place| lift(place, rank))).collect()
@@ -394,7 +394,7 @@ impl UnderWay {
 
     fn finish(mut self) -> Result<Array> {
         let (from, to) = (self.source.clone(), self.made.clone());
-        let _guard = evaluation([from.team(), to.team()].into_iter());
+        let _guard = evaluation([from.team(), to.team()].into_iter())?;
         self.leave()?;
         let mut rest = std::mem::take(&mut self.arrival);
         rest.append(&mut self.join);
@@ -406,7 +406,7 @@ impl UnderWay {
 /// Without `finish`, the messages that other ranks wait for are sent all the same, and the streams join.
 impl Drop for UnderWay {
     fn drop(&mut self) {
-        let _guard = evaluation([self.source.team(), self.made.team()].into_iter());
+        let Ok(_guard) = evaluation([self.source.team(), self.made.team()].into_iter()) else { return };
         // What fails here fails again in whatever comes next.
         let left = self.leave().and_then(|()| Recorder::current().execute(std::mem::take(&mut self.join)));
         drop(left);

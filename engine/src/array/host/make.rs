@@ -312,7 +312,7 @@ impl Array {
             return Err(refuse(format!("{} pieces", here.len()), pieces.len().to_string()));
         }
         let storage = Storage::new(team, Arc::new(dist.clone()), dtype)?;
-        let _guard = team.evaluation();
+        let _guard = team.evaluation()?;
         for (part, piece) in here.into_iter().zip(pieces) {
             let (owned, piece) = (dist.owned(part), &*normalized(dtype, piece.as_ref())?);
             let bytes = owned.volume()? as usize * dtype.size_bytes();

@@ -67,7 +67,7 @@ impl Array {
         }
         self.eval()?;
         let Some(storage) = self.node.storage() else { unreachable!("eval computes or fails") };
-        let _guard = self.team().evaluation();
+        let _guard = self.team().evaluation()?;
         self.team().together("the parts of an array", || self.fill_halos(&storage))?;
         let dist = &storage.declared;
         let part = |(index, buffer): (usize, &Option<Buffer>)| {
@@ -283,7 +283,7 @@ impl Part {
         let view = contiguous(&region);
         let copy = |buffer| Part { owned: region, stored: region, buffer, view, ..self.clone() };
         let Some(from) = self.place().filter(|_| !region.is_empty()) else { return Ok(copy(None)) };
-        let _guard = self.array.team().evaluation();
+        let _guard = self.array.team().evaluation()?;
         let buffer = from.device.alloc(bytes_of(&region, self.dtype())?)?;
         let (device, allocation) = (from.device.clone(), Arc::clone(buffer.allocation()));
         let to = Place { device, allocation, stored: region };
@@ -313,7 +313,7 @@ impl Part {
         let is_packed = self.view.strides == contiguous(&region).strides;
         let packed = if is_packed { self.clone() } else { self.copied(cells)? };
         if let (Some(place), Some(offset)) = (packed.place(), packed.offset(cells)) {
-            let _guard = self.array.team().evaluation();
+            let _guard = self.array.team().evaluation()?;
             place.device.download(&place.allocation, offset, out)?;
         }
         Ok(())

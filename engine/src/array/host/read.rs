@@ -162,7 +162,7 @@ impl Array {
         self.eval()?;
         let node = &self.node;
         let Some(storage) = node.storage() else { unreachable!("eval computes or fails") };
-        let _guard = node.team.evaluation();
+        let _guard = node.team.evaluation()?;
         let boxes = boxes(&storage.dist)?;
         let place = |part: usize| storage.place(&node.team, part);
         let mut take = |part: usize, found: Found| take(&storage.dist, part, found);
@@ -353,7 +353,7 @@ impl Array {
         recorder.mark_unsupported(|| "the step sets single elements".to_owned());
         self.eval()?;
         let team = self.node.team.clone();
-        let _guard = team.evaluation();
+        let _guard = team.evaluation()?;
         self.node = team.together("set", || {
             let node = assign::unshared(&recorder, &self.node, 1)?;
             let Some(storage) = node.storage() else { unreachable!("computed above") };

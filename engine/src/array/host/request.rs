@@ -55,7 +55,7 @@ impl Array {
             let remedy = "ask for an empty box where nothing is needed";
             return Err(Error::invalid("request", expected, requests.len().to_string(), remedy));
         }
-        let _guard = self.team().evaluation();
+        let _guard = self.team().evaluation()?;
         let cut = |(part, asked): (usize, &Region)| cut(&storage.dist, part, asked);
         let cuts = requests.iter().enumerate().map(cut).collect::<Result<Vec<Vec<Section>>>>()?;
         let mut requested: Vec<Requested> =
@@ -148,7 +148,7 @@ impl Requested {
         let region = &piece.section.region;
         let mut elements: Vec<T> = zeros(region.volume()? as usize, &self.array.team().devices())?;
         if let Some(place) = &piece.place {
-            let _guard = self.array.team().evaluation();
+            let _guard = self.array.team().evaluation()?;
             download(place, region, T::DTYPE, bytemuck::cast_slice_mut(&mut elements))?;
         }
         Ok(elements)

@@ -148,7 +148,7 @@ fn lend(
         Some(home) => home.receive(array)?,
         None => {
             let team = array.team().clone();
-            let _guard = team.evaluation();
+            let _guard = team.evaluation()?;
             array.node = team.together("writable", || unshared(&recorder, &array.node, 1))?;
         }
     }
@@ -239,7 +239,7 @@ impl Home {
         let Some(from) = value.node.storage() else { unreachable!("computed above") };
         let is_there = Arc::ptr_eq(&from, &self.storage);
         drop(value);
-        let (recorder, _guard) = (Recorder::current(), team.evaluation());
+        let (recorder, _guard) = (Recorder::current(), team.evaluation()?);
         team.together("writing to lent memory", || {
             let others = self.holder.upgrade().filter(|node| {
                 let own = usize::from(Arc::ptr_eq(node, &array.node)) + 1;

@@ -328,7 +328,7 @@ fn exchange(recorded: &[RecordedStep]) -> Option<usize> {
 impl ReplayStep {
     fn replay(&self, team: &Team, sources: &[Team], state: &mut [Array]) -> Result<()> {
         let teams: Vec<Team> = state.iter().map(|array| array.team()).chain(sources).cloned().collect();
-        let _guard = evaluation(teams.iter());
+        let _guard = evaluation(teams.iter())?;
         for array in state.iter() {
             detach(array)?;
         }

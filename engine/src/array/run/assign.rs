@@ -64,7 +64,7 @@ pub fn assign_all(pairs: &mut [(&mut Array, &Array)], spans: &[Span]) -> Result<
     let assignments = checked.collect::<Result<Vec<Assignment>>>()?;
     let nodes = assignments.iter().flat_map(|assignment| [&assignment.base, &assignment.value]);
     let teams: Vec<Team> = nodes.flat_map(|node| node.teams()).cloned().collect();
-    let _guard = evaluation(teams.iter());
+    let _guard = evaluation(teams.iter())?;
     let recorder = Recorder::current();
     let values = team.together("assign", || run(&recorder, assignments))?;
     for ((array, _), node) in pairs.iter_mut().zip(values) {
@@ -377,7 +377,7 @@ impl Array {
         let new = old.like(self.team(), self.dtype())?;
         let needs: Vec<Region> =
             picked.iter().map(|picked| hull(&value.shape(), picked.iter().map(|pick| pick.1))).collect();
-        let guard = self.team().evaluation();
+        let guard = self.team().evaluation()?;
         let mut work = ScheduleBuilder::new(self.team(), &Recorder::current());
         work.extend(old.copy_owned(self.team(), self.dtype(), &new)?);
         let places = work.fetch_missing(line.dtype(), &values, &needs)?;
@@ -464,7 +464,7 @@ impl Array {
                 "make both with Team::world, or one of members of the other",
             ));
         }
-        let _guard = evaluation([self.team(), team].into_iter());
+        let _guard = evaluation([self.team(), team].into_iter())?;
         let storage = self.team().together("redistribution", || {
             moved(&Recorder::current(), &storage, (self.team(), team), &Arc::new(dist.clone()), self.dtype())
         })?;

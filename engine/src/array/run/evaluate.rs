@@ -229,7 +229,7 @@ pub(crate) fn is_long(node: &Node, room: u32) -> bool {
 /// The node itself stays recorded, so that what it is used for next is fused with it.
 pub(crate) fn shorten(node: &Arc<Node>) -> Result<()> {
     let recorder = Recorder::current();
-    let _guard = evaluation(node.teams());
+    let _guard = evaluation(node.teams())?;
     // Some of it may have been computed since, for another value that needs it.
     recount(node)?;
     if !is_long(node, LONGEST_CHAIN / 2) {

@@ -68,7 +68,7 @@ impl Array {
         let value = k.load(input, &[0]);
         let kernel = &k.scatter(index, value, output, false)?;
 
-        let guard = team.evaluation();
+        let guard = team.evaluation()?;
         let mut work = ScheduleBuilder::new(team, &Recorder::current());
         for part in 0..team.size() {
             let region = even.owned(part);
@@ -139,7 +139,7 @@ impl Array {
         let (source, output) = (k.input(dtype), k.output(dtype));
         let kernel = &k.gather(index, source, output)?;
 
-        let guard = team.evaluation();
+        let guard = team.evaluation()?;
         let mut work = ScheduleBuilder::new(team, &Recorder::current());
         let needs: Vec<Region> = (0..team.size())
             .map(|part| match list.dist.owned(part).is_empty() {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::allocation::{Allocation, DeviceMemory, MemoryUse, Reuse, size_class};
 use crate::config::config;
+use crate::device::check_fork;
 use crate::device::driver::{DriverError, DriverResult};
 use crate::device::handle::Device;
 use crate::error::{Error, Result};
@@ -26,7 +27,9 @@ impl fmt::Debug for Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        self.device.pool().release(&self.allocation);
+        if check_fork().is_ok() {
+            self.device.pool().release(&self.allocation);
+        }
     }
 }
 

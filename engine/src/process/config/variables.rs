@@ -144,6 +144,11 @@ pub const VARIABLES: &[Variable] = &[
         "a fault on purpose on one rank, after so many passes of a point",
     ),
     developer("PARTITA_FAULT_STRIDE", "a count", "`--test sockets` tries one point of so many; 1: all"),
+    developer(
+        "PARTITA_SOAK",
+        "a count",
+        "how often tests of forks, strangers and nonsense repeat their cases",
+    ),
     developer("PARTITA_TEST_DEVICES", "host, wgpu or cuda", "kinds of devices that tests use"),
     developer("PARTITA_TEST_MPI", "deny, refuse or garble", "how the test's CUDA-aware MPI misbehaves"),
     developer("PARTITA_TEST_MEMORY", "set by tests", "shared memory that a test passes to its other process"),

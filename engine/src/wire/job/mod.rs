@@ -4,4 +4,4 @@ mod process;
 pub(super) mod termination_notice;
 
 pub use process::{abort, leave, on_this_machine, share_of_this_machine};
-pub(super) use process::{endpoints, leave_at_exit, register};
+pub(super) use process::{endpoints, is_forked, leave_at_exit, register};

@@ -1,13 +1,19 @@
 //! The endpoints of this process, its share of the machine's devices, and how it ends.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::termination_notice;
 use crate::config::config;
+use crate::device::process_id;
 use crate::wire::endpoint::Endpoint;
 use crate::wire::interface::Wire;
+use crate::wire::sockets::MOST_RANKS;
 
 static ENDPOINTS: Mutex<Vec<Arc<Endpoint>>> = Mutex::new(Vec::new());
+
+/// The process of the endpoints; 0 before the first.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
 
 /// All endpoints, oldest first.
 pub fn endpoints() -> Vec<Arc<Endpoint>> {
@@ -18,6 +24,7 @@ pub fn endpoints() -> Vec<Arc<Endpoint>> {
 pub fn register(wire: impl Wire + 'static) -> (Arc<Endpoint>, usize) {
     let mut endpoints = ENDPOINTS.lock().unwrap_or_else(PoisonError::into_inner);
     if endpoints.is_empty() {
+        PROCESS.store(process_id(), Ordering::Relaxed);
         termination_notice::install((wire.rank(), wire.ranks()));
     }
     let endpoint = Arc::new(Endpoint::new(wire, config().deadline));
@@ -25,10 +32,18 @@ pub fn register(wire: impl Wire + 'static) -> (Arc<Endpoint>, usize) {
     (endpoint, endpoints.len() - 1)
 }
 
+/// Whether this process was forked from one that is a rank: it ends without a word to the others.
+pub fn is_forked() -> bool {
+    let process = PROCESS.load(Ordering::Relaxed);
+    process != 0 && process != process_id()
+}
+
 /// The rank of this process on its machine and their number, as the launcher says; 0 of 1 if it does not.
 pub fn on_this_machine() -> (usize, usize) {
-    let number =
-        |names: [&str; 4]| names.iter().find_map(|name| std::env::var(name).ok()?.parse::<usize>().ok());
+    let number = |names: [&str; 4]| {
+        let given = names.iter().find_map(|name| std::env::var(name).ok()?.parse::<usize>().ok());
+        given.filter(|number| *number <= MOST_RANKS)
+    };
     let rank =
         number(["OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "LOCAL_RANK", "SLURM_LOCALID"]).unwrap_or(0);
     let count = number([
@@ -51,9 +66,12 @@ pub fn share_of_this_machine<T>(of: &[T]) -> &[T] {
 
 /// Shuts this rank down: announces it to all ranks and waits until they shut down too. False if one failed
 /// first, or did not shut down within the deadline; then MPI must not be finalized. A second call returns the
-/// result of the first. Collective.
+/// result of the first. Collective; a forked process has nobody to wait for.
 pub fn leave() -> bool {
     static RESULT: OnceLock<bool> = OnceLock::new();
+    if is_forked() {
+        return true;
+    }
     *RESULT.get_or_init(|| {
         let mut endpoints = endpoints();
         endpoints.retain(|endpoint| !endpoint.wire.is_over());
@@ -68,9 +86,9 @@ pub fn leave() -> bool {
 
 /// Aborts the program on all ranks because this one cannot go on. The others get the reason and a moment to
 /// print their errors; then MPI or their launcher ends them. This process exits at once, so save results
-/// before.
+/// before. A forked process ends alone.
 pub fn abort(reason: &str) -> ! {
-    let mut endpoints = endpoints();
+    let mut endpoints = if is_forked() { Vec::new() } else { endpoints() };
     endpoints.retain(|endpoint| !endpoint.wire.is_over() && endpoint.wire.ranks() > 1);
     for endpoint in &endpoints {
         endpoint.fail(endpoint.wire.rank(), reason.to_owned());

@@ -1,10 +1,10 @@
-//! What a process prints when its launcher terminates it (SIGTERM) because another rank died: the operation
-//! it was in. The notice is kept ready in atomics, because a signal handler must not allocate; it is
-//! rewritten only when the operation changes.
+//! What a rank prints when it is terminated (SIGTERM), by its launcher because another rank died or by the
+//! user: the operation it was in. A process forked from it says nothing. The notice is kept ready in atomics,
+//! because a signal handler must not allocate; it is rewritten only when the operation changes.
 
 #[cfg(unix)]
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 const ROOM: usize = 256;
 
@@ -13,17 +13,15 @@ static LENGTH: AtomicUsize = AtomicUsize::new(0);
 /// Where in the notice the operation begins.
 static OPERATION: AtomicUsize = AtomicUsize::new(0);
 static STEP: AtomicU64 = AtomicU64::new(0);
+/// The rank's process.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
 
 /// Installs the handler of SIGTERM, unless the program has its own.
 pub fn install((rank, ranks): (usize, usize)) {
-    put(
-        0,
-        &format!(
-            "[partita] rank {rank} of {ranks} is ended by its launcher, because another rank died: it was in "
-        ),
-    );
+    put(0, &format!("[partita] rank {rank} of {ranks} is terminated (SIGTERM): it was in "));
     OPERATION.store(LENGTH.load(Ordering::Relaxed), Ordering::Relaxed);
     record_progress("no exchange yet", 0);
+    PROCESS.store(std::process::id(), Ordering::Relaxed);
     #[cfg(unix)]
     // SAFETY: replaces the default action only; what was there before is put back if it was not that.
     unsafe {
@@ -55,14 +53,11 @@ fn put(begin: usize, notice: &str) {
 }
 
 #[cfg(unix)]
-extern "C" fn on_terminate(_signal: c_int) {
+extern "C" fn on_terminate(signal: c_int) {
     let mut line = [0; ROOM + 32];
     let mut length = LENGTH.load(Ordering::Acquire);
     line.iter_mut().zip(&NOTICE[..length]).for_each(|(byte, place)| *byte = place.load(Ordering::Relaxed));
-    if length == 0 {
-        // SAFETY: may be called in a signal handler.
-        unsafe { libc::_exit(143) };
-    }
+    let is_rank = length > 0 && PROCESS.load(Ordering::Relaxed) == std::process::id();
     let mut add = |bytes: &[u8]| {
         line[length..][..bytes.len()].copy_from_slice(bytes);
         length += bytes.len();
@@ -72,9 +67,13 @@ extern "C" fn on_terminate(_signal: c_int) {
     let digits = step.checked_ilog10().unwrap_or(0);
     (0..=digits).rev().for_each(|k| add(&[b'0' + (step / 10u64.pow(k) % 10) as u8]));
     add(b"\n");
-    // SAFETY: `write` and `_exit` may be called in a signal handler; the bytes are this function's.
+    // SAFETY: these calls are allowed in a signal handler; the bytes are this function's. The signal arrives
+    // again when the handler returns, and ends the process as it would have without one.
     unsafe {
-        libc::write(2, line.as_ptr().cast(), length);
-        libc::_exit(143);
+        if is_rank {
+            libc::write(2, line.as_ptr().cast(), length);
+        }
+        libc::signal(signal, libc::SIG_DFL);
+        libc::raise(signal);
     }
 }

@@ -6,9 +6,10 @@
 use std::ffi::{c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::functions::Interface;
-use super::symbols::Symbols;
+use super::symbols::{self, Symbols};
 use crate::config::config;
 
 // Without a reference the linker drops the library.
@@ -58,9 +59,12 @@ impl Library {
 
 static LOADED: OnceLock<Library> = OnceLock::new();
 
-/// The library that this process has loaded, by linking it, by mpi4py, or by [`load`].
+/// The library that this process has loaded, by linking it, by mpi4py, or by [`load`]. A search that found
+/// none is repeated only when the process has loaded further libraries.
 pub fn loaded() -> Option<&'static Library> {
-    if LOADED.get().is_none() {
+    static SEARCHED: AtomicU64 = AtomicU64::new(0);
+    let loads = symbols::loads();
+    if LOADED.get().is_none() && loads != Some(SEARCHED.load(Ordering::Relaxed)) {
         let linked = Symbols::shared();
         let is_open_mpi = linked.find(c"ompi_mpi_comm_world").is_some();
         let shared = linked.find(c"MPI_Init_thread").is_some().then(|| {
@@ -82,6 +86,7 @@ pub fn loaded() -> Option<&'static Library> {
         if let Some(library) = shared.flatten().or_else(opened) {
             let _ = LOADED.set(library);
         }
+        SEARCHED.store(loads.unwrap_or(0), Ordering::Relaxed);
     }
     LOADED.get()
 }

@@ -53,3 +53,39 @@ impl Symbols {
         Some(String::from_utf8_lossy(&text).trim_end_matches('\0').trim().to_owned())
     }
 }
+
+/// How many libraries this process has loaded so far; `None` where the system does not say.
+#[cfg(target_os = "linux")]
+pub fn loads() -> Option<u64> {
+    unsafe extern "C" fn read(info: *mut libc::dl_phdr_info, _bytes: usize, loads: *mut c_void) -> c_int {
+        // SAFETY: the loader passes a description, and the place given below.
+        unsafe { *loads.cast() = (*info).dlpi_adds };
+        1
+    }
+    let mut loads = 0u64;
+    // SAFETY: the function writes a number of this type, and ends the iteration.
+    unsafe { libc::dl_iterate_phdr(Some(read), (&raw mut loads).cast()) };
+    Some(loads)
+}
+
+/// As on Linux: not known here.
+#[cfg(not(target_os = "linux"))]
+pub fn loads() -> Option<u64> {
+    None
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    /// A library of the system's that nothing here needs.
+    #[test]
+    fn libraries_that_are_loaded_later_are_counted() {
+        let before = loads();
+        assert!(Symbols::open(Path::new("libmpi-of-nobody.so"), libc::RTLD_NOLOAD).is_err());
+        assert_eq!(loads(), before, "a search that finds nothing loads nothing");
+        let names = ["libresolv.so.2", "libanl.so.1", "libthread_db.so.1", "libBrokenLocale.so.1"];
+        let opened = names.iter().filter(|name| Symbols::open(Path::new(name), 0).is_ok()).count();
+        assert!(opened > 0 && loads() > before, "{opened} opened");
+    }
+}

@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use super::functions::{Functions, Handle, Interface};
 use super::library::{self, Library};
 use super::wire::Mpi;
-use crate::config::{checked, config};
+use crate::config::{SettingError, checked, config};
 use crate::error::{Error, Result};
 use crate::wire::endpoint::Endpoint;
 use crate::wire::job;
@@ -39,15 +39,25 @@ macro_rules! with_functions {
 /// where there is no library. Collective.
 ///
 /// # Errors
-/// If MPI cannot be initialised or has ended.
+/// If MPI cannot be initialised or has ended; a `PARTITA_MPI` that is no library.
 pub fn world() -> Result<Option<Ranks>> {
     static WORLD: OnceLock<Result<Option<Arc<Endpoint>>>> = OnceLock::new();
+    static BY_LAUNCHER: OnceLock<bool> = OnceLock::new();
     checked()?;
-    let by_launcher = LAUNCHED.iter().any(|name| std::env::var_os(name).is_some());
-    let initialized = |library: &&Library| with_functions!(library, mpi => mpi.is_initialized());
-    let is_auto = config().mpi.as_deref().is_none_or(|setting| setting == "auto");
-    let runs = || is_auto && library::loaded().is_some_and(|library| initialized(&library));
-    if !(by_launcher || runs()) {
+    let by_launcher = || LAUNCHED.iter().any(|name| std::env::var_os(name).is_some());
+    let is_initialized = |library: &Library| with_functions!(library, mpi => mpi.is_initialized());
+    let library = match config().mpi.as_deref().unwrap_or("auto") {
+        "auto" => library::loaded(),
+        "off" => None,
+        // A file that is named must be a library, whoever started this process.
+        file => Some(library::load().map_err(|reason| SettingError {
+            variable: "PARTITA_MPI".to_owned(),
+            expected: "auto, off, or the file of an MPI library".to_owned(),
+            given: format!("`{file}` ({reason})"),
+            remedy: "name the file of the library, or unset it".to_owned(),
+        })?),
+    };
+    if !library.is_some_and(is_initialized) && !*BY_LAUNCHER.get_or_init(by_launcher) {
         return Ok(None);
     }
     let endpoint = WORLD.get_or_init(|| match library::load() {
@@ -57,7 +67,7 @@ pub fn world() -> Result<Option<Ranks>> {
             Ok(None)
         }
     });
-    Ok(endpoint.clone()?.map(|endpoint| Ranks::on(&endpoint)))
+    endpoint.clone()?.as_ref().map(Ranks::of_job).transpose()
 }
 
 /// Why MPI's launcher started this process and MPI does not connect it; `None` if it does.
@@ -121,7 +131,7 @@ pub unsafe fn adopt(handle: usize, version: &str) -> Result<Ranks> {
         }
         mpi.check_threads()?;
         // The caller vouches for the handle.
-        endpoint(library, mpi, Handle::of(handle)).map(|endpoint| Ranks::on(&endpoint))
+        Ranks::of_job(&endpoint(library, mpi, Handle::of(handle))?)
     })
 }
 
@@ -210,7 +220,7 @@ fn at_exit() {
 extern "C" fn end() {
     let Some(library) = library::loaded() else { return };
     with_functions!(library, mpi => {
-        if !mpi.is_finalized() && job::leave() {
+        if !job::is_forked() && !mpi.is_finalized() && job::leave() {
             // SAFETY: initialised by us, not finalized, and every rank has come here.
             unsafe { (mpi.finalize)() };
         }

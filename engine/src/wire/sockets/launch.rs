@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 use super::handshake::random;
 use super::private;
+use crate::config::SettingError;
+use crate::error::{self, Result as OurResult};
 
 /// One rank of a job.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -89,31 +91,104 @@ const LAUNCHERS: &[Launcher] = &[
     },
 ];
 
+/// A job has no more ranks: each rank has a connection to every other one.
+pub const MOST_RANKS: usize = 1 << 16;
+
 /// This process's place in a job of several, as its launcher's variables and `PARTITA_ADDRESS` and
 /// `PARTITA_SECRET` say; `None` for a process that was started alone.
 ///
+/// A launcher sets two variables, rank and size. One of them alone is left out where another launcher sets
+/// both, and where it does not say that there are several processes: batch systems and other programs use
+/// such names.
+///
 /// # Errors
-/// In words: ranks on several machines without an address and a secret.
-pub fn launched(lookup: impl Fn(&str) -> Option<String>) -> std::result::Result<Option<Launch>, String> {
-    let number = |name: &str| lookup(name).and_then(|text| text.trim().parse::<usize>().ok());
-    let known = LAUNCHERS.iter().find_map(|launcher| {
-        let (rank, size) = (number(launcher.rank)?, number(launcher.size)?);
-        (size > 1 && rank < size).then_some((launcher, rank, size))
+/// Variables that cannot be read or contradict each other; ranks on several machines without an address and a
+/// secret.
+pub fn launched(lookup: impl Fn(&str) -> Option<String>) -> OurResult<Option<Launch>> {
+    let lookup = |name: &str| lookup(name).filter(|text| !text.trim().is_empty());
+    let places = LAUNCHERS.iter().map(|launcher| launcher.place(&lookup));
+    let known = places.collect::<std::result::Result<Vec<Place>, SettingError>>()?;
+    let whole = LAUNCHERS.iter().zip(&known).find_map(|(launcher, place)| match place {
+        Place::Rank(rank, size) if *size > 1 => Some((launcher, *rank, *size)),
+        _ => None,
     });
-    let Some((launcher, rank, size)) = known else { return Ok(None) };
+    let Some((launcher, rank, size)) = whole else {
+        let half = known.into_iter().find_map(|place| match place {
+            Place::Half(error) => Some(Err(error.into())),
+            _ => None,
+        });
+        return half.unwrap_or(Ok(None));
+    };
     let rendezvous = match lookup("PARTITA_ADDRESS") {
         Some(address) => Rendezvous::at(&address, &lookup("PARTITA_SECRET").unwrap_or_default()),
-        None if number(launcher.local_size) == Some(size) => {
+        None if whole_number(lookup(launcher.local_size)) == Some(size) => {
             Rendezvous::File(file_of_job(launcher, size, &lookup)?)
         }
         None => {
-            return Err(format!(
+            let expected =
+                "all ranks on one machine, or PARTITA_ADDRESS=HOST:PORT of rank 0 and PARTITA_SECRET";
+            let given = format!(
                 "{} is {size} and {} does not say that all of them are on this machine",
                 launcher.size, launcher.local_size
-            ));
+            );
+            let remedy = "set both for all ranks, or call Team.connect with rank, size, address and secret";
+            return Err(error::Error::invalid("Team::world", expected, given, remedy));
         }
     };
     Ok(Some(Launch { rank, size, rendezvous }))
+}
+
+fn whole_number(text: Option<String>) -> Option<usize> {
+    text?.trim().parse().ok()
+}
+
+/// What a launcher's variables say of this process.
+enum Place {
+    Alone,
+    /// A rank, and the number of ranks.
+    Rank(usize, usize),
+    /// One variable says that there are several processes, the other one is not set.
+    Half(SettingError),
+}
+
+impl Launcher {
+    fn place(&self, lookup: &impl Fn(&str) -> Option<String>) -> std::result::Result<Place, SettingError> {
+        let refused = |variable: &str, expected: String, given: String| SettingError {
+            variable: variable.to_owned(),
+            expected,
+            given,
+            remedy: format!("correct it, or unset {} and {} to run alone", self.rank, self.size),
+        };
+        let text = (lookup(self.rank), lookup(self.size));
+        let number = (whole_number(text.0.clone()), whole_number(text.1.clone()));
+        let (rank, size) = match (text, number) {
+            ((None, Some(_)), (_, Some(2..))) => {
+                let expected = format!("a rank beside {}", self.size);
+                return Ok(Place::Half(refused(self.rank, expected, "none".to_owned())));
+            }
+            ((Some(_), None), (Some(1..), _)) => {
+                let expected = format!("the number of ranks beside {}", self.rank);
+                return Ok(Place::Half(refused(self.size, expected, "none".to_owned())));
+            }
+            // Names that other programs use, too.
+            ((None, _) | (_, None), _) => return Ok(Place::Alone),
+            ((Some(rank), Some(size)), _) => (rank, size),
+        };
+        let Some(count) = number.1.filter(|count| (1..=MOST_RANKS).contains(count)) else {
+            return Err(refused(
+                self.size,
+                format!("a whole number from 1 to {MOST_RANKS}"),
+                format!("`{size}`"),
+            ));
+        };
+        match number.0.filter(|rank| *rank < count) {
+            Some(rank) => Ok(Place::Rank(rank, count)),
+            None => {
+                let expected = format!("a whole number below {} ({count})", self.size);
+                Err(refused(self.rank, expected, format!("`{rank}`")))
+            }
+        }
+    }
 }
 
 /// The file of a job on this machine: its name follows from what the launcher calls the job, or from the
@@ -122,7 +197,7 @@ fn file_of_job(
     launcher: &Launcher,
     size: usize,
     lookup: &impl Fn(&str) -> Option<String>,
-) -> std::result::Result<PathBuf, String> {
+) -> std::result::Result<PathBuf, SettingError> {
     let mut job: Vec<String> = launcher.job.iter().filter_map(|name| lookup(name)).collect();
     if job.is_empty() {
         job.push(private::parent_process().to_string());
@@ -130,8 +205,15 @@ fn file_of_job(
     job.extend([launcher.size.to_owned(), size.to_string()]);
     let name = format!("job-{:016x}", crate::wire::hash(&job));
     let runtime = lookup("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_dir());
-    let folder = private::folder(&runtime.unwrap_or_else(std::env::temp_dir));
-    folder.map(|folder| folder.join(name)).map_err(|error| error.to_string())
+    let variable = if runtime.is_some() { "XDG_RUNTIME_DIR" } else { "TMPDIR" };
+    let within = runtime.unwrap_or_else(std::env::temp_dir);
+    let folder = private::folder(&within).map_err(|error| SettingError {
+        variable: variable.to_owned(),
+        expected: "a folder in which this user may make one, where ranks find each other".to_owned(),
+        given: format!("`{}` ({error})", within.display()),
+        remedy: "make it, unset the variable, or set PARTITA_ADDRESS".to_owned(),
+    })?;
+    Ok(folder.join(name))
 }
 
 /// Listens on this machine and writes into the file where, and a new secret.
@@ -163,28 +245,11 @@ pub(super) fn published(path: &Path) -> Result<(String, Vec<u8>)> {
 mod tests {
     use super::*;
 
-    fn of(pairs: &[(&str, &str)]) -> std::result::Result<Option<Launch>, String> {
-        launched(|name| pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
-    }
-
     #[test]
-    fn launchers_are_known_by_their_variables() {
-        assert_eq!(of(&[]), Ok(None));
-        assert_eq!(of(&[("RANK", "0"), ("WORLD_SIZE", "1"), ("LOCAL_WORLD_SIZE", "1")]), Ok(None));
-        // A batch script of SLURM is no rank.
-        assert_eq!(of(&[("SLURM_PROCID", "0"), ("SLURM_NTASKS", "4")]), Ok(None));
-        for (rank, size, local) in [
-            ("RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE"),
-            ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"),
-            ("PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS"),
-            ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_TASKS_PER_NODE"),
-        ] {
-            let launch = of(&[(rank, "2"), (size, "3"), (local, "3")]).unwrap().unwrap();
-            assert!((launch.rank, launch.size) == (2, 3) && matches!(launch.rendezvous, Rendezvous::File(_)));
-            assert!(of(&[(rank, "2"), (size, "3"), (local, "1")]).unwrap_err().contains(size));
-            let far = [(rank, "2"), (size, "3"), ("PARTITA_ADDRESS", "node1:4000"), ("PARTITA_SECRET", "x")];
-            assert_eq!(of(&far).unwrap().unwrap().rendezvous, Rendezvous::at("node1:4000", "x"));
-        }
+    fn a_folder_for_temporary_files_that_is_not_there_is_not_made() {
+        let there = std::env::temp_dir().join(format!("partita-no-folder-{}", std::process::id()));
+        assert_eq!(private::folder(&there).unwrap_err().kind(), ErrorKind::NotFound);
+        assert!(!there.exists());
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! One connection between every two ranks. All ranks know where rank 0 listens; it collects where the others
 //! listen and sends the list to all. Then each rank connects to those below it.
 
+use std::collections::VecDeque;
 use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
-use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use super::handshake::{admit, greet};
+use super::handshake::{ANSWER, Challenge, greet};
 use super::launch::{Launch, Rendezvous};
+use crate::config::say;
 use crate::interrupt;
 
 /// The time between two attempts.
@@ -15,6 +16,12 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 /// The time that one rank's handshake may take; a stranger that stays silent is dropped after it.
 const HANDSHAKE: Duration = Duration::from_secs(5);
+
+/// So many processes may be in their handshake at once.
+const MOST_CALLERS: usize = 256;
+
+/// So many refusals are printed at once; the error counts all.
+const MOST_NOTICES: usize = 3;
 
 /// This rank's connection to every other one, by rank.
 ///
@@ -51,6 +58,7 @@ fn collect(
     accept(listener, secret, 1, mesh, until)?;
     for (stream, address) in mesh.iter_mut().zip(&mut addresses) {
         if let Some(stream) = stream {
+            stream.set_read_timeout(Some(HANDSHAKE))?;
             *address = receive_text(stream)?;
         }
     }
@@ -60,10 +68,26 @@ fn collect(
 
 /// Another rank: connects to rank 0 and to those below, and takes the connections of those above.
 fn join(launch: &Launch, mesh: &mut [Option<TcpStream>], until: Instant) -> Result<()> {
-    let (mut first, secret) = retry(until, "rank 0 does not answer", || {
+    let reached = || -> Result<(TcpStream, Vec<u8>)> {
         let (address, secret) = launch.rendezvous.find()?;
         Ok((reach(&address, &secret, launch.rank, until)?, secret))
-    })?;
+    };
+    let is_given = matches!(launch.rendezvous, Rendezvous::Address { .. });
+    let (mut first, secret) = loop {
+        match reached() {
+            Ok(found) => break found,
+            // What was given does not change. A file may be of an earlier job.
+            Err(error) if is_given && error.kind() == ErrorKind::PermissionDenied => {
+                return Err(Error::new(error.kind(), format!("rank 0 refuses it: {error}")));
+            }
+            Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {
+                return Err(error);
+            }
+            Err(error) => wait(until, PAUSE, || {
+                Error::new(ErrorKind::TimedOut, format!("rank 0 does not answer ({error})"))
+            })?,
+        }
+    };
     let listener = TcpListener::bind((first.local_addr()?.ip(), 0))?;
     send_text(&mut first, &listener.local_addr()?.to_string())?;
     // Rank 0 answers when all ranks have come.
@@ -104,13 +128,49 @@ pub fn check_secret(loopback: bool, secret: &[u8]) -> Result<()> {
     match loopback || !secret.is_empty() {
         true => Ok(()),
         false => Err(Error::new(
-            ErrorKind::PermissionDenied,
-            "an address beyond this machine needs a secret for all ranks; set PARTITA_SECRET or pass one",
+            ErrorKind::Unsupported,
+            "an address beyond this machine, which needs a secret for all ranks",
         )),
     }
 }
 
-/// Takes the connections of all ranks from `first` on. Strangers are dropped.
+/// A process that has connected here and not proven yet that it is a rank of the job.
+struct Caller {
+    stream: TcpStream,
+    challenge: Challenge,
+    answer: [u8; ANSWER],
+    filled: usize,
+    since: Instant,
+}
+
+impl Caller {
+    fn new(mut stream: TcpStream) -> Result<Caller> {
+        stream.set_nonblocking(true)?;
+        let challenge = Challenge::send(&mut stream)?;
+        Ok(Caller { stream, challenge, answer: [0; ANSWER], filled: 0, since: Instant::now() })
+    }
+
+    /// The rank and whether it is admitted; `None` as long as it has not said all.
+    ///
+    /// # Errors
+    /// A caller that is gone, or silent for too long.
+    fn hear(&mut self, secret: &[u8]) -> Result<Option<(usize, bool)>> {
+        while self.filled < ANSWER {
+            match self.stream.read(&mut self.answer[self.filled..]) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(bytes) => self.filled += bytes,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    return if self.since.elapsed() < HANDSHAKE { Ok(None) } else { Err(error) };
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        self.challenge.judge(&mut self.stream, secret, &self.answer).map(Some)
+    }
+}
+
+/// Takes the connections of all ranks from `first` on, at rank `first - 1`. Strangers are dropped.
 fn accept(
     listener: &TcpListener,
     secret: &[u8],
@@ -119,66 +179,115 @@ fn accept(
     until: Instant,
 ) -> Result<()> {
     listener.set_nonblocking(true)?;
-    let (sender, admitted) = mpsc::channel();
-    let is_missing = |mesh: &[Option<TcpStream>]| mesh[first.min(mesh.len())..].iter().any(Option::is_none);
-    while is_missing(mesh) {
-        match listener.accept() {
-            Ok((mut stream, _)) => {
-                let (sender, secret) = (sender.clone(), secret.to_vec());
-                // A thread for each, so that a stranger who stays silent keeps nobody waiting.
-                std::thread::spawn(move || {
-                    let admitted = stream
-                        .set_nonblocking(false)
-                        .and_then(|()| stream.set_read_timeout(Some(HANDSHAKE)))
-                        .and_then(|()| admit(&mut stream, &secret));
-                    if let Ok(rank) = admitted {
-                        // The receiver is gone when the deadline has passed.
-                        let _ = sender.send((rank, stream));
-                    }
-                });
-            }
-            Err(error) if error.kind() == ErrorKind::WouldBlock => wait(until, || {
-                let missing =
-                    (first..mesh.len()).filter(|&rank| mesh[rank].is_none()).map(|rank| rank.to_string());
-                format!("rank {} did not connect", missing.collect::<Vec<_>>().join(", "))
-            })?,
-            Err(error) => return Err(error),
-        }
-        for (rank, stream) in admitted.try_iter() {
-            match mesh.get_mut(rank) {
-                Some(place) if rank >= first && place.is_none() => *place = Some(stream),
-                _ => {
-                    let text = format!("two processes say that they are rank {rank}; start each rank once");
-                    return Err(Error::new(ErrorKind::AlreadyExists, text));
-                }
-            }
-        }
+    let mut entrance = Entrance { first, ..Entrance::default() };
+    while mesh.iter().skip(first).any(Option::is_none) {
+        let pause = if entrance.answer(listener) { Duration::ZERO } else { PAUSE };
+        entrance.admit(secret, mesh)?;
+        wait(until, pause, || entrance.absence(mesh))?;
     }
     Ok(())
+}
+
+/// Where processes connect.
+#[derive(Default)]
+struct Entrance {
+    /// The first rank that is expected.
+    first: usize,
+    /// Oldest first.
+    callers: VecDeque<Caller>,
+    /// How many ranks had another secret.
+    refused: usize,
+    /// Why the last connection could not be accepted.
+    failure: Option<Error>,
+}
+
+impl Entrance {
+    /// Accepts the next connection. Of more callers than [`MOST_CALLERS`], or than there may be open files,
+    /// the oldest is dropped: it has stayed silent longest, and a rank calls again. Whether there was one.
+    fn answer(&mut self, listener: &TcpListener) -> bool {
+        let accepted = listener.accept();
+        let is_crowded = match &accepted {
+            Ok(_) => self.callers.len() >= MOST_CALLERS,
+            Err(error) => error.kind() != ErrorKind::WouldBlock,
+        };
+        if is_crowded {
+            self.callers.pop_front();
+        }
+        match accepted {
+            // A caller that is gone already is nobody.
+            Ok((stream, _)) => self.callers.extend(Caller::new(stream)),
+            Err(error) if is_crowded => self.failure = Some(error),
+            Err(_) => return false,
+        }
+        self.failure.is_none()
+    }
+
+    /// Hears all callers, and takes the connections of ranks.
+    fn admit(&mut self, secret: &[u8], mesh: &mut [Option<TcpStream>]) -> Result<()> {
+        let size = mesh.len();
+        for mut caller in std::mem::take(&mut self.callers) {
+            match caller.hear(secret) {
+                Ok(None) => self.callers.push_back(caller),
+                Ok(Some((rank, true))) => match mesh.get_mut(rank) {
+                    Some(place) if rank >= self.first && place.is_none() => {
+                        caller.stream.set_nonblocking(false)?;
+                        *place = Some(caller.stream);
+                    }
+                    Some(_) => {
+                        let text = format!("two processes say that they are rank {rank}");
+                        return Err(Error::new(ErrorKind::AlreadyExists, text));
+                    }
+                    None => {
+                        let text = format!("a process says that it is rank {rank}, of {size} ranks");
+                        return Err(Error::new(ErrorKind::InvalidData, text));
+                    }
+                },
+                Ok(Some((rank, false))) if rank < size => {
+                    self.refused += 1;
+                    if self.refused <= MOST_NOTICES {
+                        let here = self.first - 1;
+                        say(format_args!(
+                            "on rank {here} of {size}: a process that says that it is rank {rank} has \
+                             another secret, and was refused"
+                        ));
+                    }
+                }
+                // A stranger.
+                Ok(Some(_)) | Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The error that names the ranks that did not come.
+    fn absence(&self, mesh: &[Option<TcpStream>]) -> Error {
+        let missing: Vec<usize> = (self.first..mesh.len()).filter(|&rank| mesh[rank].is_none()).collect();
+        let named: Vec<String> = missing.iter().take(8).map(usize::to_string).collect();
+        let more = match missing.len() - named.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let (kind, why) = match (self.refused, &self.failure) {
+            (0, None) => (ErrorKind::TimedOut, String::new()),
+            (0, Some(error)) => (ErrorKind::TimedOut, format!("; accepting connections: {error}")),
+            (count, _) => (ErrorKind::PermissionDenied, format!("; refused for another secret: {count}")),
+        };
+        Error::new(kind, format!("rank {}{more} did not connect{why}", named.join(", ")))
+    }
 }
 
 fn left(until: Instant) -> Duration {
     until.saturating_duration_since(Instant::now()).max(PAUSE)
 }
 
-/// A pause, or an error that names what is missing once the deadline has passed.
-fn wait(until: Instant, missing: impl Fn() -> String) -> Result<()> {
+/// A pause, or an error that says what is missing once the deadline has passed.
+fn wait(until: Instant, pause: Duration, missing: impl Fn() -> Error) -> Result<()> {
     interrupt::check_waiting("waiting for the other ranks").map_err(Error::other)?;
     if Instant::now() > until {
-        return Err(Error::new(ErrorKind::TimedOut, missing()));
+        return Err(missing());
     }
-    std::thread::sleep(PAUSE);
+    std::thread::sleep(pause);
     Ok(())
-}
-
-/// Repeats an attempt until it succeeds or the deadline has passed.
-fn retry<T>(until: Instant, what: &str, mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
-    loop {
-        match attempt() {
-            Ok(value) => return Ok(value),
-            Err(error) => wait(until, || format!("{what} ({error})"))?,
-        }
-    }
 }
 
 fn send_text(stream: &mut TcpStream, text: &str) -> Result<()> {

@@ -11,5 +11,5 @@ mod mesh;
 mod private;
 mod wire;
 
-pub use launch::{Launch, Rendezvous, launched};
+pub use launch::{Launch, MOST_RANKS, Rendezvous, launched};
 pub use wire::Sockets;

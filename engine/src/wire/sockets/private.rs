@@ -9,12 +9,14 @@ use std::os::unix::{fs as unix, process};
 #[cfg(unix)]
 use unix::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 
-/// This user's folder in another one.
+/// This user's folder in another one, which is not made.
 #[cfg(unix)]
 pub fn folder(within: &Path) -> Result<PathBuf> {
     let folder = within.join(format!("partita-{}", user()));
-    fs::DirBuilder::new().mode(0o700).recursive(true).create(&folder)?;
-    check(&folder).map(|()| folder)
+    match fs::DirBuilder::new().mode(0o700).create(&folder) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
+        _ => check(&folder).map(|()| folder),
+    }
 }
 
 /// A new file.

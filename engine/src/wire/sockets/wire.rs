@@ -5,12 +5,12 @@
 //! [`LentMemory`] is held, whose lender leaves it alone meanwhile.
 
 use std::collections::{HashMap, VecDeque};
-use std::io::{ErrorKind, IoSlice, Read, Write};
+use std::io::{ErrorKind, IoSlice, Read};
 use std::net::TcpStream;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::launch::Launch;
+use super::launch::{Launch, MOST_RANKS, Rendezvous};
 use super::mesh;
 use crate::config::say;
 use crate::device::LentMemory;
@@ -128,16 +128,15 @@ impl Sockets {
     /// Ranks that do not come within the deadline, strangers, addresses that cannot be used.
     pub fn connect(launch: &Launch, deadline: Duration) -> Result<Sockets> {
         let Launch { rank, size, rendezvous } = launch;
-        if rank >= size {
-            let (expected, given) = (format!("a rank below {size}"), rank.to_string());
+        if rank >= size || *size > MOST_RANKS {
+            let expected = format!("a rank below {size}, and at most {MOST_RANKS} ranks");
+            let given = format!("rank {rank} of {size}");
             return Err(Error::invalid("connecting ranks", expected, given, "count ranks from 0"));
         }
         let streams = mesh::connect(launch, deadline).map_err(|error| {
             let expected = format!("{size} ranks at {rendezvous:?}");
             let given = format!("on rank {rank}: {error}");
-            let remedy =
-                "start all ranks with one size, address and secret, or raise PARTITA_DEADLINE_SECONDS";
-            Error::invalid("connecting ranks", expected, given, remedy)
+            Error::invalid("connecting ranks", expected, given, remedy(rendezvous, &error))
         })?;
         let peers = streams.into_iter().map(|stream| stream.map(Peer::new)).collect();
         let state = State { peers, last: 0, finished: HashMap::new(), control: VecDeque::new() };
@@ -166,6 +165,46 @@ impl Sockets {
         }
         Ok(request)
     }
+}
+
+/// What to do about ranks that did not find each other.
+fn remedy(rendezvous: &Rendezvous, error: &std::io::Error) -> &'static str {
+    match (error.kind(), rendezvous) {
+        (ErrorKind::AddrInUse, _) => {
+            "another program, or an earlier job, listens there: end it, or choose another port"
+        }
+        (ErrorKind::AddrNotAvailable, _) => "name an address of the machine that rank 0 runs on",
+        (ErrorKind::AlreadyExists, _) => "start each rank once",
+        (ErrorKind::InvalidInput, _) => "name HOST:PORT of rank 0",
+        (ErrorKind::Unsupported, _) => "set PARTITA_SECRET for all ranks, or pass a secret",
+        (ErrorKind::PermissionDenied, _) if error.raw_os_error().is_some() => {
+            "choose a port, or a folder, that this user may use"
+        }
+        (ErrorKind::PermissionDenied, Rendezvous::Address { .. }) => {
+            "give all ranks one secret (PARTITA_SECRET), and each job a port of its own"
+        }
+        _ => "start all ranks with one size, address and secret, or raise PARTITA_DEADLINE_SECONDS",
+    }
+}
+
+/// Writes as `TcpStream::write_vectored`, without the signal (SIGPIPE) by which the system would end a
+/// program that does not ignore it, as Python does, where the other end is gone.
+#[cfg(target_os = "linux")]
+fn write_parts(stream: &TcpStream, parts: &[IoSlice<'_>]) -> std::io::Result<usize> {
+    use std::os::fd::AsRawFd;
+    // SAFETY: all zeros is a message of nothing.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    (message.msg_iov, message.msg_iovlen) = (parts.as_ptr().cast_mut().cast(), parts.len());
+    // SAFETY: an open socket; an `IoSlice` is an `iovec`, and its memory is borrowed and only read.
+    let sent = unsafe { libc::sendmsg(stream.as_raw_fd(), &message, libc::MSG_NOSIGNAL) };
+    usize::try_from(sent).map_err(|_| std::io::Error::last_os_error())
+}
+
+/// Elsewhere the standard library asks for no such signal, where the system offers that.
+#[cfg(not(target_os = "linux"))]
+fn write_parts(mut stream: &TcpStream, parts: &[IoSlice<'_>]) -> std::io::Result<usize> {
+    use std::io::Write as _;
+    stream.write_vectored(parts)
 }
 
 fn to_itself() -> WireError {
@@ -243,7 +282,7 @@ impl Peer {
             let (in_header, in_body) = (frame.written.min(HEADER), frame.written.saturating_sub(HEADER));
             let rest =
                 [IoSlice::new(&frame.header[in_header..]), IoSlice::new(&frame.memory.bytes()[in_body..])];
-            let outcome = (&self.stream).write_vectored(&rest);
+            let outcome = write_parts(&self.stream, &rest);
             let Step::Moved(bytes) = self.step(outcome) else { return };
             let Some(frame) = self.outgoing.front_mut() else { return };
             frame.written += bytes;

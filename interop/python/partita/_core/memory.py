@@ -107,12 +107,13 @@ def placed(name: str, shape: Shape, dist: Distribution | None, team: Team | None
 
 
 def _extents(shape: Shape) -> tuple[int, ...]:
+    if not isinstance(shape, tuple):
+        try:
+            return (operator.index(shape),)  # type: ignore[arg-type]
+        except TypeError:
+            pass
     try:
-        return (operator.index(shape),)  # type: ignore[arg-type]
-    except TypeError:
-        pass
-    try:
-        return tuple(operator.index(extent) for extent in shape)  # type: ignore[union-attr]
+        return tuple(map(operator.index, shape))  # type: ignore[arg-type]
     except TypeError:
         raise TypeError(f"shape: expected an int or several, given {shape!r}; convert it with int()") from None
 

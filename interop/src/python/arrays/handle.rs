@@ -55,6 +55,7 @@ impl Array {
 
     /// The value it points to now.
     pub fn value(&self, py: Python<'_>) -> PyResult<Typed> {
+        partita::device::check_fork().map_err(raised)?;
         let held = self.locked(py);
         let array = held.array.clone().ok_or_else(busy)?;
         Ok(Typed { array, element: held.element })

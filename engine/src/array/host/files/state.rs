@@ -290,7 +290,7 @@ fn agreed(team: &Team, operation: &'static str, path: &Path, mine: Result<Vec<u8
     let all = match team.wire() {
         None => vec![bytes],
         Some(ranks) => {
-            let _guard = team.evaluation();
+            let _guard = team.evaluation()?;
             ranks.all_gather(operation, &bytes)?
         }
     };

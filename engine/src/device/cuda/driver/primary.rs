@@ -12,7 +12,7 @@ use cudarc::driver::{DriverError, result, sys};
 
 use crate::device::Stream;
 use crate::device::cuda::error::{CudaError, RETAINING};
-use crate::device::host::process_id;
+use crate::device::process_id;
 
 /// Names the operation a driver call served.
 pub(super) trait During<T> {

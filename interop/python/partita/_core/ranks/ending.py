@@ -17,21 +17,24 @@ from typing import Any
 
 from ... import _native
 
-_watching = False
+#: The process that watches: one forked from it ends alone.
+_watching: int | None = None
 
 
 def watch() -> None:
     """From now on this process does not end without the other ranks. A second call changes nothing."""
     global _watching
-    if _watching:
+    if _watching is not None:
         return
-    _watching = True
+    _watching = os.getpid()
     sys.excepthook = _ends_all(sys.excepthook, sys.__excepthook__)
     in_threads = threading.excepthook
 
     def thread_ended(raised: threading.ExceptHookArgs) -> None:
         # Threads may exit; that is no failure.
-        if raised.exc_type is not SystemExit and raised.exc_value is not None:
+        if _watching != os.getpid():
+            in_threads(raised)
+        elif raised.exc_type is not SystemExit and raised.exc_value is not None:
             show = None if in_threads is threading.__excepthook__ else lambda *_: in_threads(raised)
             _end_all(raised.exc_type, raised.exc_value, raised.exc_traceback, show)
 
@@ -44,7 +47,7 @@ def _ends_all(before: Callable[..., Any], default: Callable[..., Any]) -> Callab
 
     def ended(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         # At a prompt the program goes on.
-        if hasattr(sys, "ps1") or sys.flags.interactive:
+        if _watching != os.getpid() or hasattr(sys, "ps1") or sys.flags.interactive:
             before(kind, error, trace)
         else:
             _end_all(kind, error, trace, show)
@@ -67,7 +70,7 @@ def _end_all(
 
 def _leave() -> None:
     """At the end of the interpreter, before mpi4py ends MPI: waits for the others, or ends them."""
-    if not _native.leave():
+    if _watching == os.getpid() and not _native.leave():
         _abort("it ended while others went on")
 
 
