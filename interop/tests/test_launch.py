@@ -103,3 +103,10 @@ def test_connect_says_what_is_missing():
     assert code == 1 and "needs a secret" in out, out
     code, out, _ = run("-c", "import partita as pt; pt.ones(3)", RANK="1", WORLD_SIZE="2", LOCAL_WORLD_SIZE="1")
     assert code == 1 and "PARTITA_ADDRESS=HOST:PORT of rank 0 and PARTITA_SECRET" in out, out
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_ranks_say_and_raise_the_same(ranks):
+    """Representations, hashes, buffers and floating-point conditions of arrays over several processes."""
+    code, out, _ = launch(ranks, RANKS / "scalars.py")
+    assert code == 0 and out.count("ok: rank ") == ranks, out
