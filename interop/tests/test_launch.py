@@ -407,3 +407,10 @@ except ValueError as error:
 """
     code, out, _ = run("-c", script, MPI4PY_MPIABI="openmpi", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     assert code == 0 and "found: MPI: expected MPI that has not ended" in out, out
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_ranks_say_and_raise_the_same(ranks):
+    """Representations, hashes, buffers and floating-point conditions of arrays over several processes."""
+    code, out, _ = launch(ranks, RANKS / "scalars.py")
+    assert code == 0 and out.count("ok: rank ") == ranks, out

@@ -350,9 +350,9 @@ def test_what_is_absent():
     assert len(absent) <= 0.2 * len(np.__all__)
     for name in absent:
         if name != "__array_namespace_info__":
-            with pytest.raises(AttributeError, match=f"'{name}': (it is not there; use numpy.{name}|write|see|use|there are)"):
+            with pytest.raises(AttributeError, match=f"'{name}': (it is not there; use numpy.{name}|.*use |convert |there are)"):
                 getattr(pt, name)
-    with pytest.raises(AttributeError, match="no attribute 'linspac'$"):
+    with pytest.raises(AttributeError, match="no attribute 'linspac'; did you mean linspace\\?$"):
         pt.linspac  # noqa: B018
 
 

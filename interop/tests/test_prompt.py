@@ -1,5 +1,7 @@
 """What is seen at the prompt: NumPy's text of the elements, without reading more than is shown."""
 
+import re
+
 import numpy as np
 import partita as pt
 import pytest
@@ -29,23 +31,88 @@ def test_a_large_array_is_read_at_its_corners():
     assert text.startswith("[[7. 0. 0. ... 0. 0. 0.]") and device.memory["in_use_bytes"] - before < 10_000
 
 
-def test_repr_computes_nothing():
+def test_repr_shows_values_then_type_and_parts():
     u = pt.asarray(np.arange(6.0).reshape(2, 3), team=pt.Team(2, "host"))
-    assert repr(u) == "<partita.Array (2, 3) float64, 2 parts in grid (2, 1)>\n[[0. 1. 2.]\n [3. 4. 5.]]"
+    v, text = u + 1, "Array([[1., 2., 3.],\n       [4., 5., 6.]], float64, 2 parts in grid (2, 1))"
+    assert repr(v) == f"{v!r}" == "%r" % v == text and v._native.is_computed() and "[[1. 2. 3.]\n [4. 5. 6.]]" in (u + 1)._repr_html_()
+    assert repr([v.max(), v.min()]) == "[Array(6.0, float64, 1 part), Array(1.0, float64, 1 part)]"
+    assert repr({"max": v.max(), "at": v.argmax()}) == "{'max': Array(6.0, float64, 1 part), 'at': Array(5, int64, 1 part)}"
+    assert repr(v[0] + 1) == "Array([2., 3., 4.], float64, 2 parts in grid (2,))"
+    one = pt.asarray([1.5, -2.0], "float32", team=pt.Team(1, "host"))
+    assert repr(one) == "Array([ 1.5, -2. ], float32, 1 part)" and repr(one > 0) == "Array([ True, False], bool, 1 part)"
+    assert repr(pt.zeros((0, 3), team=one.team)) == "Array([], shape=(0, 3), float64, 1 part)"
+    assert repr(pt.zeros((8, 8), dist=pt.Distribution((8, 8), team=pt.Team(4, "host"), grid=(2, 2)))).endswith(", float64, 4 parts in grid (2, 2))")
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "float16", "float32", "complex128"])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_values_in_a_repr_are_numpys(shape, dtype):
+    host = np.asarray(np.random.default_rng(3).normal(size=shape) * 9).astype(dtype)
+    u = pt.asarray(host, team=pt.Team(2, "host")).eval()
+    with np.printoptions(threshold=50):
+        values = repr(u).removeprefix("Array(").rsplit(f", {dtype}, ", 1)[0]
+        theirs = str(host) if shape == () else np.array2string(host, separator=", ", prefix="Array(", suffix=",")
+    assert values == theirs + (f", shape={shape}" if 0 in shape and shape != (0,) else "")
+
+
+def test_a_repr_of_many_elements_computes_nothing():
+    """Of more than NumPy's threshold; what is computed shows its ends."""
+    u = pt.asarray(np.arange(2000.0), team=pt.Team(2, "host"))
     v = u + 1
-    for x in (v, v[0], v.T):
-        assert repr(x).endswith("not computed>") and "not computed" in x._repr_html_()
+    for x in (v, v[:-1], v.reshape(40, 50)):
+        assert repr(x).startswith("<partita.Array (") and repr(x).endswith(", not computed>")
+        assert "not computed" in x._repr_html_()
     assert not v._native.is_computed()
-    v.eval()
-    assert repr(v[0]).endswith("\n[1. 2. 3.]") and "[1. 2. 3.]" in v[0]._repr_html_()
-    assert repr(v.sum()).endswith("not computed>")
+    assert repr(v.eval()) == "Array([1.000e+00, 2.000e+00, 3.000e+00, ..., 1.998e+03, 1.999e+03,\n       2.000e+03], float64, 2 parts in grid (2,))"
+    with np.printoptions(threshold=3000):
+        assert repr(u + 1).startswith("Array([1.000e+00, 2.000e+00, 3.000e+00, 4.000e+00, ")
+
+
+def test_a_repr_in_a_step_computes_nothing():
+    u, said = pt.ones(3, team=pt.Team(2, "host")), []
 
     def step(u):
         u += 1
-        assert repr(u).startswith("<partita.Array (2, 3)")
+        said.extend((repr(u), repr(u.sum()), u._repr_html_()))
 
     pt.Loop(step).run(u, steps=3)
-    assert float(u[0, 0]) == 3
+    assert u.tolist() == [4, 4, 4] and said and all("not computed" in text for text in said)
+
+
+def test_a_repr_never_fails(monkeypatch):
+    """Not even of arrays that are in use, or that cannot be computed."""
+    u = pt.ones(3, team=pt.Team(2, "host"))
+    with u.writable() as parts:
+        assert "RuntimeError" in repr(u) and "in use" in repr(u) and "in use" in u._repr_html_() and repr(parts)
+
+    def fails(self):
+        raise pt.OutOfMemoryError("evaluating: expected memory\nfor 3 elements")
+
+    monkeypatch.setattr(pt.Array, "numpy", fails)
+    assert repr(u + 1) == "<partita.Array, OutOfMemoryError: evaluating: expected memory>" and "OutOfMemoryError" in (u + 1)._repr_html_()
+
+
+def test_everything_public_has_a_readable_repr():
+    """All classes that the package exports, by an instance or more of each."""
+    team = pt.Team(2, "host")
+    u = pt.ones(4, team=team)
+    partition = pt.Partition(team)
+    block = pt.errstate(divide="raise")
+    instances = [
+        u, u[1:], u[0], u.flat, u.flags, u.dtype, u.dist, u.team, u.team.devices[0], u.parts[0], u.parts[0].stored, u.writable(),
+        pt.Loop(lambda u: None), pt.Loop(max), pt.default_team(team), block, pt.vectorize(max), pt.finfo("float32"),
+        pt.iinfo("int8"), pt.add, pt.Block(), pt.Block([0, 2, 4]), pt.Cyclic(2), pt.Unstructured([[0, 1], [2, 3]]), partition,
+        pt.broadcast(partition, partition), pt.mgrid, pt.ogrid, pt.r_, pt.c_, pt.s_, pt.index_exp, pt.unique_all(u),
+        pt.unique_counts(u), pt.unique_inverse(u), pt.linalg.eigh(pt.ones((2, 2))), pt.linalg.svd(pt.ones((2, 2))),
+        pt.random.default_rng(1), pt.Error("text"), pt.__array_namespace_info__(), pt.lib, pt.ndarray(3),
+    ]  # fmt: skip
+    shown = {type(x).__name__ for x in instances}
+    for name, made in vars(pt).items():
+        if isinstance(made, type) and not name.startswith("_") and not issubclass(made, (Exception, pt.generic)):
+            assert made.__name__ in shown | {"ndarray", "PartBlock", "Stream"}, f"an instance of {name} is missing above"
+    for name, value in {**{str(n): x for n, x in enumerate(instances)}, **vars(pt)}.items():
+        if not name.startswith("_") and not callable(value) or name.isdigit():
+            assert not re.search(r" at 0x[0-9a-f]+>", repr(value)), (name, repr(value))
 
 
 def test_numbers_are_pythons():
@@ -65,8 +132,7 @@ def test_numbers_are_pythons():
 def test_what_people_type(host_team):
     """Elements of computed arrays show their values; numbers made of arrays are Python's; errors name what was typed."""
     u = pt.asarray(np.arange(6.0).reshape(2, 3), team=host_team)
-    assert repr(u[1, 2]).endswith("\n5.0") and not u[1, 2]._native.is_computed()
-    assert repr((u + 1)[1, 2]).endswith("not computed>") and repr(u.T[2]).endswith("\n[2. 5.]")
+    assert repr(u[1, 2]) == "Array(5.0, float64, 1 part)" == repr((u + 1)[1, 1]) and repr(u.T[2]).startswith("Array([2., 5.], float64, ")
     for call, error, text in [
         (bool, ValueError, r"bool: expected an array of 1 element, given shape \(2, 3\); use u.any\(\) or u.all\(\)"),
         (int, TypeError, "int: .*astype"), (float, TypeError, "float: .*astype"), (complex, TypeError, "complex: .*astype"),

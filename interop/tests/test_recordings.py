@@ -71,8 +71,8 @@ def test_so_many_operations_that_some_are_computed_on_the_way(parts: int) -> Non
     np.testing.assert_array_equal(v.numpy(), expected)
 
 
-def test_explain_and_repr_compute_nothing() -> None:
-    v = u = line(20, 1)
+def test_explain_and_repr_of_many_elements_compute_nothing() -> None:
+    v = u = line(2000, 1)
     for _ in range(4000):
         v = v * 0.5 + u
     before = v.explain()

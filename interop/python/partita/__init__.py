@@ -31,6 +31,7 @@ from ._core.reductions import *
 from ._core.views.addresses import *
 from ._numpy import dispatch as _dispatch
 from ._numpy.applying import *
+from ._numpy.conditions import *
 from ._numpy.creation import *
 from ._numpy.dispatch import *
 from ._numpy.elementwise import *

@@ -10,6 +10,7 @@ __all__ = [
     "Collective",
     "Device",
     "Distribution",
+    "Exporter",
     "Generator",
     "Lending",
     "Loop",
@@ -194,6 +195,11 @@ class Distribution:
     def __copy__(self) -> Distribution: ...
     def __deepcopy__(self, _memo: object, /) -> Distribution: ...
     def __hash__(self) -> int: ...
+
+class Exporter:
+    """The base of classes whose objects are buffers, by a method ``_exported(writable, strided)`` that gives one."""
+
+    def __buffer__(self, flags: int, /) -> memoryview: ...
 
 class Memory:
     """Cells in one device's memory that other packages can read."""

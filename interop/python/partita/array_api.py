@@ -78,6 +78,9 @@ def broadcast_arrays(*arrays: Array) -> list[Array]:
 class _Info:
     """What the namespace can do."""
 
+    def __repr__(self) -> str:
+        return "partita.__array_namespace_info__()"
+
     def capabilities(self) -> dict[str, Any]:
         """What is there, and the largest rank."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 8}

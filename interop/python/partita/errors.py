@@ -11,6 +11,28 @@ class AxisError(ValueError, IndexError):
     """An axis that the array does not have. Both a ValueError and an IndexError, as in NumPy."""
 
 
+class Missing(AttributeError):
+    """A name that is not there. The text suggests a near one, which is looked for when somebody reads it."""
+
+    def __init__(self, text: str, name: str, home: object) -> None:
+        super().__init__(text, name=name, obj=None)
+        self._home = home
+
+    def __str__(self) -> str:
+        import difflib
+
+        name, text = str(self.name), str(self.args[0])
+        near = [] if name.startswith("_") else difflib.get_close_matches(name, [n for n in dir(self._home) if not n.startswith("_")], 1)
+        return f"{text}; did you mean {near[0]}?" if near else text
+
+    def __reduce__(self) -> tuple[type[AttributeError], tuple[str]]:
+        return AttributeError, (str(self),)
+
+
+# What tracebacks show.
+Missing.__module__, Missing.__name__, Missing.__qualname__ = "builtins", "AttributeError", "AttributeError"
+
+
 class NotAnArrayError(TypeError):
     """An argument that no array of numbers can be made of."""
 

@@ -1,4 +1,4 @@
-//! Interfaces of other libraries in C: DLPack, its Python capsules, and communicators of mpi4py. All unsafe
+//! Interfaces of other libraries in C: DLPack, its Python capsules, buffers, and communicators of mpi4py. All unsafe
 //! code of this crate is here.
 //!
 //! Contract:
@@ -21,3 +21,5 @@ pub mod communicator;
 pub mod dlpack;
 #[cfg(feature = "python")]
 pub mod exchange_table;
+#[cfg(feature = "python")]
+pub mod exporter;

@@ -50,9 +50,9 @@ mod _native {
     use pyo3::prelude::*;
 
     #[pymodule_init]
-    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         super::runtime::install_interrupts();
-        Ok(())
+        module.add("Exporter", crate::foreign::exporter::class(module.py())?)
     }
 }
 

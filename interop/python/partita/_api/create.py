@@ -153,7 +153,7 @@ def asarray(
 ) -> Array:  # fmt: skip
     """An array with the elements of ``obj``: an Array (redistributed if need be, else the same), or anything that
     NumPy makes an array of, which is copied to the parts. ``copy=True`` always gives another handle, ``copy=False`` refuses
-    what must be copied."""
+    what must be copied. Of a scalar, an array without dimensions."""
     team = team_of(team, device)
     if copy is False and not (isinstance(obj, Array) and (dtype is None or obj.dtype == dtype)):
         raise ValueError(f"asarray: expected an array of that type for copy=False, given {type(obj).__name__}; allow a copy")
@@ -162,6 +162,8 @@ def asarray(
     moved = obj if team is None else obj.to_device(team)
     moved = moved if dist is None or dist == moved.dist else moved.redistribute(dist)
     array = moved if dtype is None or as_dtype(dtype) is moved.dtype else moved.astype(dtype)
+    if isinstance(array, Array._scalar_class):
+        return Array(array._native.copy(), True)
     return array.copy() if copy else array
 
 

@@ -75,6 +75,9 @@ class default_team:
     def __init__(self, team: Team | None) -> None:
         self._team, self._before = _checked(team), list[Team | None]()
 
+    def __repr__(self) -> str:
+        return f"<partita.default_team {self._team}>"
+
     def __enter__(self) -> Team | None:
         self._before.append(_native.choose_default_team(self._team))
         return self._team

@@ -13,7 +13,11 @@ from .. import _native
 from .._core.array import Array
 from .._core.dtypes import DType, as_dtype, bool_, float64, int64
 from .._core.views.index import whole
+from .._core.views.indexing import check_writeable
 from .._core.views.links import forget, put, root_of
+from .._core.watch import Checks, Step, modes
+from .._core.watch import step as running
+from .._native import Distribution
 
 __all__ = ["Loop"]
 
@@ -121,7 +125,16 @@ class Loop:
             raise ValueError(f'Loop: expected a depth of at least 1 or "auto", given {depth!r}')
         if not callable(step):
             raise TypeError(f"Loop: expected a function, given {type(step).__name__}; pass the step, not its result")
-        self._step, self._loop = step, _native.Loop(None if depth == "auto" else depth)
+        self._step, self._depth = step, None if depth == "auto" else depth
+        self._loop, self._raising, self._checked = _native.Loop(self._depth), frozenset[str](), None
+
+    def __repr__(self) -> str:
+        name = getattr(self._step, "__name__", type(self._step).__name__)
+        state = "replays" if self.is_replaying else "not recorded yet"
+        return f"<partita.Loop of {name}, {state}, steps per exchange: {self.steps_per_exchange}>"
+
+    #: Where conditions that raise are kept while the step is replayed, and what they mean; see `partita.errstate`.
+    _checked: tuple[_native.Array, Checks] | None
 
     @property
     def steps_per_exchange(self) -> int:
@@ -185,11 +198,24 @@ class Loop:
         for array in state:
             if not isinstance(array, Array):
                 raise TypeError(f"Loop.run: expected partita.Arrays as state, given {type(array).__name__}")
+            if isinstance(array, Array._scalar_class):
+                check_writeable("Loop.run", array)
         shapes = [(array.shape, array.dtype) for array in state]
         # Views are in the state by the arrays that hold their elements.
         roots = list({id(root): root for root in (root_of(array) for array in state)}.values())
 
+        hidden, checks = self._conditions(roots) if roots else (None, None)
+
         def step(*values: _native.Array) -> None:
+            token = running.set(Step(checks))
+            try:
+                recorded(*values)
+                if hidden is not None and checks is not None:
+                    hidden.replace(checks.code(hidden.copy()))
+            finally:
+                running.reset(token)
+
+        def recorded(*values: _native.Array) -> None:
             # The engine has given the roots other values.
             for root in roots:
                 forget(root)
@@ -215,7 +241,7 @@ class Loop:
                 begun = time.perf_counter()
                 for root in roots:
                     forget(root)
-                self._loop.run([root._native for root in roots], step, count, rows)
+                self._loop.run([*(root._native for root in roots), *((hidden,) if hidden else ())], step, count, rows)
                 done += count
                 if bar is not None:
                     bar.update(count)
@@ -224,9 +250,22 @@ class Loop:
                 if callback is not None and count and (done % every == 0 or done == steps):
                     callback(done)
                 if done == steps:
-                    return
+                    break
+            if hidden is not None and checks is not None:
+                checks.report_code(int(hidden.item()))  # type: ignore[arg-type]
+                self._checked = hidden, checks
         finally:
             for root in roots:
                 forget(root)
             if bar is not None:
                 bar.close()
+
+    def _conditions(self, roots: Sequence[Any]) -> tuple[_native.Array, Checks] | tuple[None, None]:
+        """The state that keeps floating-point conditions, if there are any that raise. Such steps share no exchange of halos."""
+        if modes.get().raising != self._raising:
+            self._raising, self._checked = modes.get().raising, None
+            self._loop = _native.Loop(1 if self._raising else self._depth)
+        if not self._raising:
+            return None, None
+        kept, self._checked = self._checked, None
+        return kept or (_native.Array.full(Distribution((1,), team=roots[0].team), "int32", -1), Checks())

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import math
+import numbers
 import operator
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeVar
 
 from .. import _native
 from . import rearrange, reductions, rules
-from .base import BaseArray
-from .describe import html_of, partitioned, shown, summary, text_of
-from .dtypes import as_dtype, bool_, int8
-from .memory import OnDevice, of_host, team_of
+from .base import BaseArray, scalar_of
+from .describe import html_of, partitioned, representation, summary, text_of
+from .dtypes import as_dtype, bfloat16, bool_, int8
+from .memory import NUMBERS, OnDevice, of_host, team_of
 from .rules import Operand, operate, unary
 from .views import indexing
 from .views.addresses import Flags, strides_of
 from .views.links import Bits, view
 from .views.writable import Loan, writable
+from .watch import in_step
+from ..errors import Missing
 
 __all__ = ["Array"]
 
@@ -67,6 +71,9 @@ class _Flat:
     def __init__(self, array: Array) -> None:
         self._array = array
 
+    def __repr__(self) -> str:
+        return f"<partita elements in C order of {self._array!r}>"
+
     def __getitem__(self, key: Any) -> Array:
         return self._array.ravel()[key]
 
@@ -96,10 +103,10 @@ class _Absent:
         raise AttributeError(f"'Array' object has no attribute {self._name!r}: {text}")
 
 
-def _unpickled(elements: Any, where: _native.Distribution | _native.Team, dtype: str) -> Array:
-    """The array of these elements on a distribution; without dimensions on a team. Collective."""
+def _unpickled(elements: Any, where: _native.Distribution | _native.Team, dtype: str, is_scalar: bool = False) -> Array:
+    """The array of these elements on a distribution; without dimensions on a team, where it may be a scalar. Collective."""
     if isinstance(where, _native.Team):
-        return Array(*of_host(elements, dtype, team=where))
+        return (_Scalar if is_scalar else Array)(*of_host(elements, dtype, team=where))
     return Array(*of_host(elements, dtype, where))
 
 
@@ -112,7 +119,7 @@ class Array(BaseArray):
     """
 
     __slots__ = ()
-    # Elements change, so arrays are no keys.
+    # Elements change, so arrays are no keys; scalars are.
     __hash__ = None  # type: ignore[assignment]
     #: Before lists and NumPy's arrays, where packages ask for it.
     __array_priority__ = 100.0
@@ -396,9 +403,18 @@ class Array(BaseArray):
         return text_of(self)
 
     def __repr__(self) -> str:
-        """Shape, type, distribution, and the elements if they are computed and in this process. Local."""
-        elements = shown(self)
-        return summary(self) if elements is None else f"{summary(self)}\n{elements}"
+        """The elements as in NumPy, then type and parts. Of more elements than NumPy's ``threshold`` those at the ends, if they are
+        computed. An array over several processes, and one inside the step of a `Loop`, shows no elements: local."""
+        return representation(self)
+
+    def _summary(self) -> str:
+        return summary(self)
+
+    def __getattr__(self, name: str) -> Any:
+        """For what was not found: what to do, or a name that is there."""
+        if name == "__array_interface__":
+            return BaseArray.__array_interface__.fget(self)  # type: ignore[attr-defined]
+        raise Missing(f"'Array' object has no attribute {name!r}", name, type(self))
 
     def _repr_html_(self) -> str:
         return html_of(self)
@@ -406,11 +422,13 @@ class Array(BaseArray):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the gathered elements, the distribution and its team; see `partita._core.teams` for devices that are not
         there again. Both directions are collective where the teams are over several processes."""
-        return _unpickled, (self.numpy(), self.team if self._scalar else self.dist, self.dtype.name)
+        where = self.team if self._scalar else self.dist
+        return _unpickled, (self.numpy(), where, self.dtype.name, isinstance(self, _Scalar))
 
 
 def _set_shape(self: Array, shape: Any) -> None:
     """Another shape in place, as in NumPy; of arrays of which there were no views yet."""
+    indexing.check_writeable("shape", self) if isinstance(self, _Scalar) else None
     if hasattr(self, "_viewed"):
         raise AttributeError("shape: expected an array without views, given one that has some; use u = u.reshape(...)")
     twin: Array = self.copy()
@@ -427,6 +445,66 @@ if not TYPE_CHECKING:
     Array.shape = property(BaseArray.shape.fget, _set_shape)
 
 
+class _Scalar(Array):
+    """The result without dimensions of an operation, such as ``u.max()`` or ``u[0]``: as NumPy's scalars it never changes, and its
+    hash is that of its number."""
+
+    __slots__ = ("_value",)
+    #: The number, once it was read.
+    _value: bool | int | float | complex | None
+    # In-place operators bind the name anew.
+    __iadd__, __isub__, __imul__, __itruediv__ = Array.__add__, Array.__sub__, Array.__mul__, Array.__truediv__
+    __ifloordiv__, __imod__, __ipow__, __imatmul__ = Array.__floordiv__, Array.__mod__, Array.__pow__, Array.__matmul__
+    __iand__, __ior__, __ixor__ = Array.__and__, Array.__or__, Array.__xor__  # type: ignore[assignment]
+    __ilshift__, __irshift__ = Array.__lshift__, Array.__rshift__
+
+    def __new__(cls, native: _native.Array, scalar: bool = False) -> Array:  # type: ignore[misc]
+        return scalar_of(native) if scalar else Array(native)
+
+    def __init__(self, native: _native.Array, scalar: bool = False) -> None:
+        """`scalar_of` has done it."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        """That of the number, which is read. Where other processes may have it, and inside the step of a `Loop`, it must have been
+        read before."""
+        if self._value is None and (self.team.ranks > 1 or in_step()):
+            given = "one inside the step of a Loop" if in_step() else f"one over {self.team.ranks} processes that was not read yet"
+            raise TypeError(f"hash: expected a number that this process has, given {given}; use u.item(), which all processes call")
+        return hash(self.item())
+
+    def __eq__(self, other: object) -> Array:  # type: ignore[override]
+        """As that of arrays. Of numbers that were read, which containers compare after their hashes, local."""
+        scalars = [x for x in (self, other) if isinstance(x, _Scalar)]
+        if not all(x._value is not None and x.dtype is not bfloat16 for x in scalars) or not isinstance(other, (_Scalar, *NUMBERS)):
+            return super().__eq__(other)
+        numbers = [x.dtype.type(x._value) for x in scalars]
+        same = bool(numbers[0] == (other if len(numbers) == 1 else numbers[1]))
+        result: _Scalar = scalar_of(self._native.constant("bool", same))
+        result._value = same
+        return result
+
+    def _only(self, name: str, error: type[Exception], remedy: str) -> bool | int | float | complex:
+        if self._value is None:
+            self._value = self._native.item()
+        return self._value
+
+    def __trunc__(self) -> int:
+        return math.trunc(self.item())  # type: ignore[arg-type]
+
+    def is_integer(self) -> bool:
+        """Whether the number is integral, as Python's ``float.is_integer``. Computes. Collective."""
+        value = self.item()
+        return isinstance(value, int) or value.is_integer()  # type: ignore[union-attr]
+
+    def as_integer_ratio(self) -> tuple[int, int]:
+        """As Python's ``float.as_integer_ratio``. Computes. Collective."""
+        return self.item().as_integer_ratio()  # type: ignore[union-attr]
+
+    def bit_count(self) -> int:
+        """As Python's ``int.bit_count``. Computes. Collective."""
+        return self.item().bit_count()  # type: ignore[union-attr]
+
+
 class _View(Array):
     """An array whose elements are another's. What is made of it has elements of its own, and so is a plain Array."""
 
@@ -438,10 +516,12 @@ class _View(Array):
     def __getattr__(self, name: str) -> Any:
         """The elements, which were not read since they were written last; nothing else is missing."""
         if name != "_native" or self._link is None:
-            raise AttributeError(f"'Array' object has no attribute {name!r}")
+            return super().__getattr__(name)
         native = self._native = self._link.read(self)
         return native
 
 
-_View.__name__ = _View.__qualname__ = "Array"
-BaseArray._class, BaseArray._view_class = Array, _View
+for _kind in (_View, _Scalar):
+    _kind.__name__ = _kind.__qualname__ = "Array"
+BaseArray._class, BaseArray._view_class, BaseArray._scalar_class = Array, _View, _Scalar
+numbers.Number.register(_Scalar)

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from .. import _native
 from ..errors import NotAnArrayError
-from .dtypes import DType, as_dtype, can_cast
+from .dtypes import DType, as_dtype, bfloat16, can_cast
 from .memory import NUMBERS, check_gather, host_of, of_host, to_host
+from .watch import is_watched, watch, watched
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 A = TypeVar("A", bound="BaseArray")
 
 
-class BaseArray:
+class BaseArray(_native.Exporter):
     """Shape, type, place and elements of an array."""
 
     __slots__ = ("__weakref__", "_link", "_native", "_readers", "_readonly", "_scalar", "_viewed")
@@ -32,6 +33,8 @@ class BaseArray:
     #: The class of the arrays that functions make of their arguments, and that of views, which have more to do for an attribute.
     _class: ClassVar[type[Any]]
     _view_class: ClassVar[type[Any]]
+    #: That of results without dimensions.
+    _scalar_class: ClassVar[type[Any]]
     #: Where a view has its elements, a `partita._core.views.links.Link`; None for arrays with elements of their own.
     _link: Any
     #: Views of this array that were read since it was last written; None before the first.
@@ -176,6 +179,10 @@ class BaseArray:
             raise TypeError(f"format: expected an array without dimensions for {how!r}, given shape {self.shape}; format its elements")
         return format(self.item(), how) if how else str(self)
 
+    def __bytes__(self) -> bytes:
+        """As NumPy's: of an integer without dimensions so many zeros."""
+        return bytes(int(self)) if not self.ndim and self.dtype.kind in "ui" else self.numpy().tobytes()
+
     def __index__(self) -> int:
         if self.ndim or self.dtype.kind not in "ui":
             raise TypeError("only integer arrays without dimensions can be an index")
@@ -206,6 +213,37 @@ class BaseArray:
         """Where `__dlpack__` exports memory: the device of the only part, otherwise the host."""
         return self.parts[0].__dlpack_device__() if self._is_one_part() else (1, 0)
 
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        """NumPy's description of an array of one part on the host, whose data is read-only and keeps its value; of others an
+        AttributeError. Computes and waits."""
+        try:
+            view = self._exported(False, False)
+        except BufferError as error:
+            raise AttributeError(str(error).replace("buffer:", "__array_interface__:"), name="__array_interface__", obj=None) from None
+        return {"version": 3, "shape": view.shape, "typestr": view.dtype.str, "data": Export(view)}
+
+    def _exported(self, writable: bool, strided: bool) -> Any:
+        """The memory of the only part for the buffer protocol, or BufferError. Values never change once they are computed, so the
+        consumer has what the array has now; where it takes no strides and rows are padded, a copy."""
+        given, remedy = None, "pass u.numpy(), or u.parts one by one"
+        if self.team.ranks > 1 or not self._is_one_part():
+            given = f"{self.dist.num_parts} parts" + (f" over {self.team.ranks} processes" if self.team.ranks > 1 else "")
+        elif self.dtype is bfloat16:
+            given, remedy = "bfloat16, which has no format of buffers", "pass u.astype('float32'), or use __dlpack__"
+        elif self.team.devices[0].kind != "host":
+            given, remedy = f"one on {self.team.devices[0].name}", "pass u.numpy(), or use __dlpack__"
+        elif writable:
+            given, remedy = "a consumer that writes", "use u.writable(), or pass u.numpy()"
+        if given is not None:
+            raise BufferError(f"buffer: expected an array of one part on the host, and a consumer that reads, given {given}; {remedy}")
+        import numpy as np
+
+        view = np.from_dlpack(self.parts[0])
+        view = view if strided else np.ascontiguousarray(view).reshape(view.shape)
+        view.flags.writeable = False
+        return view
+
     def _is_one_part(self) -> bool:
         return (self._scalar or self.dist.num_parts == 1) and self.team.ranks == 1
 
@@ -218,7 +256,10 @@ class BaseArray:
     __copy__ = copy
 
     def __pos__(self) -> Self:
-        return self.copy()
+        return made(self._native.copy(), self._scalar)  # type: ignore[no-any-return]
+
+    def _summary(self) -> str:
+        raise NotImplementedError
 
     def __deepcopy__(self, memo: object) -> Self:
         return self.copy()
@@ -229,6 +270,8 @@ class BaseArray:
         """Conversion by value: floats to integers truncate and saturate (NaN gives 0), integers wrap. Complex numbers
         become other complex ones, or bool; for their parts see ``partita.real``. With ``copy=False`` the array itself if it has
         that type. ``order`` and ``subok`` are without effect."""
+        if watch.count and is_watched():
+            return watched("cast", (self,), self.astype, dtype, order, casting, subok, copy)  # type: ignore[no-any-return]
         kind = as_dtype(dtype)
         if casting != "unsafe" and not can_cast(self.dtype, kind, casting):
             raise TypeError(f"astype: expected a type for casting {casting!r}, given {kind.name} for {self.dtype.name}")
@@ -267,7 +310,32 @@ class BaseArray:
         of its team. Sends nothing, computes nothing."""
         if to is None:
             return self._native.explain(None, html)
-        return f"{repr(self).splitlines()[0]}\nredistribution to {to!r}: {self._native.explain(to)}"
+        return f"{self._summary()}\nredistribution to {to!r}: {self._native.explain(to)}"
+
+
+class Export(_native.Exporter):
+    """Memory that NumPy has, for consumers that hold nothing else of an array."""
+
+    __slots__ = ("_view",)
+
+    def __init__(self, view: np.ndarray[Any, Any]) -> None:
+        self._view = view
+
+    def _exported(self, writable: bool, strided: bool) -> Any:
+        return self._view
+
+
+def made(native: _native.Array, scalar: bool) -> Any:
+    """The result of an operation: without dimensions a scalar, as in NumPy."""
+    return scalar_of(native) if scalar else BaseArray._class(native)
+
+
+def scalar_of(native: _native.Array) -> Any:
+    """A number that never changes, by an engine's array of one element."""
+    number: Any = object.__new__(BaseArray._scalar_class)
+    number._native, number._scalar, number._readonly = native, True, True
+    number._link = number._readers = number._value = None
+    return number
 
 
 def operand(value: object, like: BaseArray | None = None) -> Any:

@@ -7,21 +7,25 @@ bfloat16, which has no PEP 3118 format, give an object with ``__dlpack__``: an e
 from __future__ import annotations
 
 import html
+import importlib.util
 import os
 import socket
 from typing import Any
 
 from .. import _native
 from .base import BaseArray
+from .dtypes import bfloat16, float32
 from .memory import size, to_host
 from .teams import of_members, of_processes
+from .watch import in_step
 
 _CELL = "padding:1px 14px 1px 0;text-align:left;background:none"
 _HEAD = f"{_CELL};font-weight:600;border-bottom:1px solid #8886"
 
 
-def text_of(array: BaseArray) -> str:
-    """The elements as NumPy prints them; of a large array only those at the corners are read. Computes. Collective."""
+def text_of(array: BaseArray, **words: Any) -> str:
+    """The elements as NumPy prints them, with ``words`` for `numpy.array2string`; of a large array only those at the ends are read.
+    Computes. Collective."""
     import numpy as np
 
     if array._scalar:
@@ -29,7 +33,7 @@ def text_of(array: BaseArray) -> str:
     options = np.get_printoptions()
     edge = max(int(options["edgeitems"]), 1)
     if array.size <= options["threshold"]:
-        return str(array.numpy())
+        return np.array2string(array.numpy(), **words) if words else str(array.numpy())
     native = array.eval()._native
     for d, extent in enumerate(array.shape):
         if extent > 2 * edge:
@@ -37,16 +41,34 @@ def text_of(array: BaseArray) -> str:
             ends = [(0, 1, edge + 1), (extent - edge, 1, edge)]
             others = [(0, 1, count) for count in native.shape]
             native = _native.Array.concatenate([native.view([*others[:d], end, *others[d + 1 :]]) for end in ends], d)
-    return np.array2string(to_host(native), threshold=0)
+    return np.array2string(to_host(native), threshold=0, **words)
+
+
+def _division(array: BaseArray) -> str:
+    count = 1 if array._scalar else array.dist.num_parts
+    return "1 part" if count == 1 else f"{count} parts in grid {array.dist.grid}"
+
+
+def representation(array: BaseArray) -> str:
+    """What ``repr`` says. Local, and never fails."""
+    try:
+        elements = shown(array, separator=", ", prefix="Array(", suffix=",")
+        if elements is None:
+            return summary(array)
+        shape = "" if array.size or array.shape == (0,) else f"shape={array.shape}, "
+        return f"Array({elements}, {shape}{array.dtype.name}, {_division(array)})"
+    except Exception as error:
+        # Of arrays that a Loop has, whose memory is lent, or that could not be computed.
+        return f"<partita.Array, {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}>"
 
 
 def summary(array: BaseArray) -> str:
     """Shape, type and distribution; whether it is computed, and which parts are here. Local."""
-    dist, team, facts = array.dist, array.team, ""
+    team, facts = array.team, ""
     if team.ranks > 1:
         facts = f", parts {numbers(team.local_members) or 'none'} here"
-    facts += "" if is_computed(array) else ", not computed"
-    return f"<partita.Array {array.shape} {array.dtype.name}, {dist.num_parts} parts in grid {dist.grid}{facts}>"
+    facts += "" if is_computed(array) and not in_step() else ", not computed"
+    return f"<partita.Array {array.shape} {array.dtype.name}, {_division(array)}{facts}>"
 
 
 def is_computed(array: BaseArray) -> bool:
@@ -54,15 +76,18 @@ def is_computed(array: BaseArray) -> bool:
     return (array if array._link is None else array._link.root)._native.is_in_memory()
 
 
-def shown(array: BaseArray) -> str | None:
-    """The elements in words, where that neither computes the array nor asks other processes."""
-    if array.team.ranks > 1 or not is_computed(array):
+def shown(array: BaseArray, **words: Any) -> str | None:
+    """The elements in words: of few the values, which are computed if need be; of many those at the ends, if they are computed.
+    None of arrays over several processes, and inside the step of a Loop."""
+    if array.team.ranks > 1 or in_step():
         return None
-    try:
-        return text_of(array)
-    except Exception:
-        # A representation never fails; steps of a Loop, for one, cannot read.
+    import numpy as np
+
+    if array.size > np.get_printoptions()["threshold"] and not is_computed(array):
         return None
+    if array.dtype is bfloat16 and importlib.util.find_spec("ml_dtypes") is None:
+        array = array.astype(float32)
+    return text_of(array, **words)
 
 
 def numbers(parts: list[int]) -> str:
@@ -88,7 +113,15 @@ def table(array: BaseArray) -> list[tuple[str, str, str]]:
 
 
 def html_of(array: BaseArray) -> str:
-    """The whole of it."""
+    """The whole of it. Local, and never fails."""
+    try:
+        values = shown(array) or ("on several processes" if is_computed(array) and not in_step() else "not computed")
+        return _page(array, values)
+    except Exception:
+        return f"<pre>{html.escape(representation(array))}</pre>"
+
+
+def _page(array: BaseArray, values: str) -> str:
     word = "part" if array.dist.num_parts == 1 else "parts"
     facts = f"{array.shape} {array.dtype.name}, {size(array.nbytes)} in {array.dist.num_parts} {word}"
     rows = [("device", word, "bytes of each"), *table(array)]
@@ -96,8 +129,6 @@ def html_of(array: BaseArray) -> str:
         "<tr style='background:none'>" + "".join(f"<td style='{_CELL if n else _HEAD}'>{html.escape(text)}</td>" for text in row) + "</tr>"
         for n, row in enumerate(rows)
     )
-    values = shown(array)
-    values = "not computed" if values is None and not is_computed(array) else values or "on several processes"
     picture = array.dist._repr_html_().replace("<svg ", "<svg style='max-width:100%;max-height:300px;height:auto;width:auto' ", 1)
     return (
         "<div style='font-family:sans-serif;font-size:13px;line-height:1.45'>"

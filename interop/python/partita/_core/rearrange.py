@@ -221,7 +221,7 @@ def broadcast_to(array: A, shape: int | Sequence[int]) -> A:
     return view(array, Stretch(axes), readonly=True)
 
 
-def broadcast_arrays(*arrays: A) -> tuple[A, ...]:
+def broadcast_arrays(*arrays: A, subok: bool = False) -> tuple[A, ...]:
     """Stretched to one shape."""
     import numpy as np
 

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import AxisError
-from .base import A, array_of, arrays_of
+from .base import A, array_of, arrays_of, made
 from .dtypes import DType, as_dtype, bfloat16, bool_, default, float16, float32, float64, float_for, wide_for
 from .views.index import Axis, axes_of, one_axis
 from . import rules
 from .rearrange import broadcast_to, expand_dims, moveaxis, pad, reshape, swapaxes
 from .rules import binary, conj
 from .views.indexing import select, write
+from .watch import is_watched, watch, watched
 
 __all__ = [
     "all", "any", "argmax", "argmin", "matmul", "matrix_transpose", "max", "mean", "min", "prod", "sum", "tensordot", "vecdot",
@@ -31,6 +32,14 @@ def reduce(
 ) -> A:
     """A reduction in NumPy's words: over all axes if None, over none if ``()``; of the elements where the mask ``where``
     is true, and of ``initial``."""
+    if watch.count and is_watched() and name.startswith(("sum", "prod", "mean")):
+        given, lines = (array,) if initial is None else (array, initial), {"axis": axis, "keepdims": keepdims, "where": where}
+
+        def quiet() -> Any:
+            return reduce(name, array, axis, keepdims, dtype=dtype, initial=initial, where=where)
+
+        result: A = watched("reduce", given, quiet, lines=lines)
+        return result if out is None else write(name, out, result)
     array = array_of(name, array)
     if dtype is not None:
         kind = as_dtype(dtype)
@@ -75,8 +84,8 @@ def _reduced(name: str, array: A, axis: Axis, keepdims: bool) -> A:
     whole = len(axes) == array.ndim
     native = array._native.reduce(name, [] if whole else engine_axes)
     if whole and not (keepdims and not array._scalar):
-        return type(array)(native, scalar=len(native.shape) > 0)
-    return type(array)(native if keepdims or array._scalar else native.squeeze(axes), array._scalar)
+        return made(native, len(native.shape) > 0)  # type: ignore[no-any-return]
+    return made(native if keepdims or array._scalar else native.squeeze(axes), array._scalar)  # type: ignore[no-any-return]
 
 
 def _reduced_type(name: str, dtype: DType) -> DType:
@@ -183,6 +192,9 @@ def matrix_transpose(x: A, /) -> A:
 def vecdot(a: A, b: A, /, out: Any = None, *, axis: int = -1) -> A:
     """Sums of products along ``axis``, which counts from the end; shapes broadcast. Of complex numbers, with conjugates of
     the first."""
+    if watch.count and is_watched():
+        result: A = watched("vecdot", (a, b), lambda: vecdot(a, b, axis=axis), lines={})
+        return result if out is None else write("vecdot", out, result)
     a, b = arrays_of("vecdot", (a, b))
     ranks = (a.ndim, b.ndim)
     least = ranks[0] if ranks[0] < ranks[1] else ranks[1]
@@ -207,6 +219,9 @@ def _sum_of_products(a: A, b: A, axis: int) -> A:
 def matmul(a: A, b: A, /, out: Any = None, *, dtype: Any = None, casting: str = "same_kind") -> A:
     """Matrix products of the last two dimensions, the others broadcast; a single dimension is a row on the left and
     a column on the right."""
+    if watch.count and is_watched():
+        result: A = watched("matmul", (a, b), lambda: matmul(a, b, dtype=dtype, casting=casting), lines={})
+        return result if out is None else write("matmul", out, result, casting=casting)
     a, b = arrays_of("matmul", (a, b))
     a, b = (a, b) if dtype is None else (a.astype(dtype), b.astype(dtype))
     inner = b.shape[-2] if b.ndim > 1 else b.shape[-1] if b.ndim else None

@@ -10,11 +10,12 @@ import sys
 from typing import Any, NoReturn
 
 from .. import _native
-from .base import A, BaseArray, array_of, operand
+from .base import A, BaseArray, array_of, made, operand
 from .dtypes import (
     DType, bool_, complex_for, default, float16, float32, float_for, int8, int64, result_type,
 )  # fmt: skip
 from .views.links import Component, view
+from .watch import is_watched, watch, watched
 
 #: What stands beside an array in an expression; arrays of NumPy are copied to the array's team.
 Operand = Any
@@ -25,6 +26,8 @@ _COMPARISONS = {
 }  # fmt: skip
 _SHIFTS = ("left_shift", "right_shift")
 _BITWISE = ("and", "or", "xor", *_SHIFTS)
+#: What NumPy's operator makes of some powers, which its texts name.
+_POWERS = {-1: "reciprocal", 0.5: "sqrt", 2: "square"}
 #: What NumPy does to bool in place of arithmetic.
 _ON_BOOL = {"add": "or", "multiply": "and", "minimum": "and", "maximum": "or"}
 #: Operations that NumPy computes in floats whatever they are given.
@@ -40,10 +43,12 @@ _LARGE_POWER = 100
 
 def unary(name: str, array: A) -> A:
     """A function of one array, in the type that NumPy would compute it in."""
+    if watch.count and is_watched():
+        return watched(name, (array,), unary, name, array)  # type: ignore[no-any-return]
     array = array_of(name, array)
     plain = array._native.plain1(name)
     if plain is not None:
-        return type(array)(plain, array._scalar)
+        return _like(array, plain)
     dtype = array.dtype
     if dtype.kind == "c":
         # Which functions there are, the extension knows.
@@ -52,9 +57,9 @@ def unary(name: str, array: A) -> A:
         return operate("not_equal", array, array)  # type: ignore[no-any-return]
     if name in _UNCHANGED_INTEGERS and dtype.kind != "f":
         # NumPy rounds bool as it does numbers with decimals.
-        return array.astype(float16) if dtype is bool_ and name == "round" else array.copy()
+        return array.astype(float16) if dtype is bool_ and name == "round" else +array
     if dtype is bool_ and name == "absolute":
-        return array.copy()
+        return +array
     if (dtype is bool_ and name == "negative") or (dtype.kind == "f" and name == "invert"):
         _refuse_dtype(name, dtype)
     native = array._native if name in _ANY_KIND else array._native.cast(float_for(dtype).name)
@@ -62,8 +67,8 @@ def unary(name: str, array: A) -> A:
 
 
 def _like(array: A, native: _native.Array) -> A:
-    """Another array of the same class and rank."""
-    return type(array)(native, array._scalar)
+    """A result of the same rank."""
+    return made(native, array._scalar)  # type: ignore[no-any-return]
 
 
 def _refuse_dtype(name: str, *dtypes: DType) -> NoReturn:
@@ -112,6 +117,9 @@ def _plain(name: str, a: Operand, b: Operand, like: A) -> A | None:
 
 def operate(name: str, a: Operand, b: Operand) -> Any:
     """What an operator of Python gives; NotImplemented for operands that are not known."""
+    if watch.count and is_watched():
+        short = _POWERS.get(b) if name == "power" and _weak(b) else None
+        return watched(short or name, (a,) if short else (a, b), operate, name, a, b)
     like: BaseArray = a if isinstance(a, BaseArray) else b
     plain = _plain(name, a, b, like)
     if plain is not None:
@@ -126,6 +134,8 @@ def operate(name: str, a: Operand, b: Operand) -> Any:
     else:
         arrays = [operand(value, like) for value in (a, b)]
         if arrays[0] is None or arrays[1] is None:
+            if name in ("equal", "not_equal") and isinstance(b if like is a else a, (str, bytes, type(None))):
+                return _like(like, like._native.constant("bool", name == "not_equal"))
             return NotImplemented
         left, right = arrays[0], arrays[1]
         common = result_type(left.dtype, right.dtype)
@@ -135,7 +145,7 @@ def operate(name: str, a: Operand, b: Operand) -> Any:
         rank = max(len(array._native.shape) if scalar else array.ndim for array in (left, right))
         native = [of_rank(left, rank), of_rank(right, rank)]
         if name in _COMPARISONS and {left.dtype.kind, right.dtype.kind} == {"i", "u"} and common.kind == "f":
-            return type(like)(_compare_signed_with_unsigned(name, of_rank(left, rank), of_rank(right, rank)), scalar)
+            return made(_compare_signed_with_unsigned(name, of_rank(left, rank), of_rank(right, rank)), scalar)
     common = int8 if name == "power" and common is bool_ else common
     if weak and name == "power" and b is weak[0] and isinstance(b, int):
         require_fit(b, common)
@@ -149,8 +159,8 @@ def operate(name: str, a: Operand, b: Operand) -> Any:
         for value, array in zip((a, b), native, strict=True)
     )
     if name in _SHIFTS:
-        return type(like)(_shifted(name, common, first, second, numbers.get(id(b))), scalar)
-    return type(like)(_apply(name, common, first, second), scalar)
+        return made(_shifted(name, common, first, second, numbers.get(id(b))), scalar)
+    return made(_apply(name, common, first, second), scalar)
 
 
 def beyond(number: int, dtype: DType) -> int:
@@ -332,7 +342,7 @@ def where(condition: A, x: Operand, y: Operand, /) -> A:
         mask.constant(common.name, value) if array is None else of_rank(array, rank).cast(common.name)
         for value, array in zip((x, y), arrays, strict=True)
     )
-    return type(condition)(mask.select(yes, no), scalar)
+    return made(mask.select(yes, no), scalar)  # type: ignore[no-any-return]
 
 
 def real(val: A) -> A:
@@ -378,7 +388,7 @@ def imag(val: A) -> A:
     val = array_of("imag", val)
     if val.dtype.kind == "c":
         return view(val, Component(1), val._scalar)
-    zeros = _like(val, val._native.constant(val.dtype.name, 0))
+    zeros = type(val)(val._native.constant(val.dtype.name, 0), val._scalar)
     zeros._readonly = True
     return zeros
 
@@ -386,7 +396,7 @@ def imag(val: A) -> A:
 def conj(x: A, /) -> A:
     """Complex conjugates. Real arrays are their own."""
     x = array_of("conj", x)
-    return unary("conj", x) if x.dtype.kind == "c" else x.copy()
+    return unary("conj", x) if x.dtype.kind == "c" else +x
 
 
 def angle(z: A) -> A:

@@ -11,6 +11,7 @@ from .._core.base import array_of
 from .._core.memory import check_gather
 from .._core.rearrange import expand_dims, moveaxis, reshape, stack
 from .._core.views.index import one_axis
+from ..errors import Missing
 
 __all__ = ["apply_along_axis", "apply_over_axes", "vectorize"]
 
@@ -69,6 +70,9 @@ class vectorize:
         self._host = None if pyfunc is None else np.vectorize(pyfunc, *settings, **words)
         self.pyfunc, self.__doc__, self.__name__ = pyfunc, getattr(self._host, "__doc__", None), getattr(pyfunc, "__name__", "vectorize")
 
+    def __repr__(self) -> str:
+        return f"<partita.vectorize of {self.__name__}>"
+
     def __call__(self, *args: Any, **words: Any) -> Any:
         if self._host is None:
             settings, named = self._settings
@@ -87,13 +91,20 @@ _NUMPYS = """
 base_repr binary_repr dtypes exceptions format_float_positional format_float_scientific get_include info iterable little_endian mintypecode
 ndindex show_config show_runtime testing typecodes typename
 """.split()
-#: What to use in place of a name.
-_REMEDIES = {
-    "matrix": "use arrays and @", "bmat": "use block", "asmatrix": "use arrays and @", "poly1d": "use polyval",
+#: What to use in place of names.
+_REMEDIES = {name: remedy for names, remedy in {
+    "matrix asmatrix": "use arrays and @", "bmat": "use block", "poly1d polynomial": "use polyval",
     "frompyfunc": "there are numbers only; use vectorize(f, otypes=[float])",
-    "datetime64": "there are numbers only", "timedelta64": "there are numbers only", "object_": "there are numbers only",
-    "str_": "there are numbers only", "bytes_": "there are numbers only", "void": "there are numbers only", "longdouble": "use float64",
-}  # fmt: skip
+    "datetime64 timedelta64 object_ str_ bytes_ void character flexible record recarray rec char strings fromregex isnat "
+    "busday_count busday_offset busdaycalendar is_busday datetime_as_string datetime_data":
+        "arrays hold numbers and bools only; use NumPy's arrays",
+    "longdouble float128": "no device computes with such numbers; use float64",
+    "clongdouble complex256": "no device computes with such numbers; use complex128",
+    "ma": "use where(mask, u, nan) and the functions whose names begin with nan, or numpy.ma of u.numpy()",
+    "emath": "convert to complex128 first: sqrt(u.astype(complex))", "memmap": "use partita.load, which reads parts of files",
+    "flatiter nested_iters": "use u.flat or ndindex",
+    "geterrcall seterrcall": "use errstate(divide='raise')", "getbufsize setbufsize": "there are no such buffers",
+}.items() for name in names.split()}  # fmt: skip
 
 
 def missing(name: str) -> Any:
@@ -103,12 +114,15 @@ def missing(name: str) -> Any:
 
         return getattr(np, name)
     text = f"module 'partita' has no attribute {name!r}"
-    if not name.startswith("_"):
+    if name in _REMEDIES:
+        text += f": {_REMEDIES[name]}"
+    elif not name.startswith("_"):
         import numpy as np
 
-        if name in _REMEDIES:
-            text += f": {_REMEDIES[name]}"
-        elif name in np.__all__:
-            call = f"numpy.{name}(u.numpy())" if callable(getattr(np, name)) else f"numpy.{name}"
-            text += f": it is not there; use {call}, which works on the host"
+        if name in np.__all__:
+            # Functions work on copies; types and modules take no arrays.
+            is_function = callable(getattr(np, name)) and not isinstance(getattr(np, name), type)
+            text += f": it is not there; use numpy.{name}{'(u.numpy())' if is_function else ''}, which works on the host"
+        else:
+            raise Missing(text, name, Array._functions)
     raise AttributeError(text, name=name, obj=None)

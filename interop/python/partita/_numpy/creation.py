@@ -317,6 +317,9 @@ class _Grid:
     def __init__(self, sparse: bool) -> None:
         self._sparse = sparse
 
+    def __repr__(self) -> str:
+        return f"partita.{'ogrid' if self._sparse else 'mgrid'}"
+
     def __getitem__(self, key: Any) -> Any:
         keys = key if isinstance(key, tuple) else (key,)
         lines = [_line(k) for k in keys]
@@ -344,6 +347,9 @@ class _Joiner:
     def __init__(self, axis: int, ndmin: int = 1) -> None:
         self._axis, self._ndmin = axis, ndmin
 
+    def __repr__(self) -> str:
+        return f"partita.{'r_' if self._axis == 0 else 'c_'}"
+
     def __getitem__(self, key: Any) -> Array:
         keys, axis = key if isinstance(key, tuple) else (key,), self._axis
         if keys and isinstance(keys[0], str):
@@ -363,6 +369,9 @@ class _Index:
 
     def __init__(self, always_tuple: bool) -> None:
         self._always_tuple = always_tuple
+
+    def __repr__(self) -> str:
+        return f"partita.{'index_exp' if self._always_tuple else 's_'}"
 
     def __getitem__(self, key: Any) -> Any:
         return (key,) if self._always_tuple and not isinstance(key, tuple) else key

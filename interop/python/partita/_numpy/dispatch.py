@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -13,6 +14,9 @@ from ..errors import NotAnArrayError
 from .ufuncs.ufunc import ufunc
 
 __all__ = ["GatherWarning", "get_gather_limit", "set_gather_limit"]
+
+#: Why arrays are gathered.
+_ABSENT = "partita has no such function"
 
 
 def array_function(function: Callable[..., Any], types: Iterable[type], args: Any, settings: dict[str, Any]) -> Any:
@@ -32,7 +36,8 @@ def array_function(function: Callable[..., Any], types: Iterable[type], args: An
     except NotAnArrayError:
         # Texts, None, objects: NumPy makes arrays of them.
         pass
-    return _gathered(f"{function.__module__}.{function.__name__}", function, args, settings)
+    reason = _ABSENT if ours is None else "an argument is no array of numbers"
+    return _gathered(f"{function.__module__}.{function.__name__}", function, args, settings, reason)
 
 
 def array_ufunc(function: Any, method: str, inputs: Any, settings: dict[str, Any]) -> Any:
@@ -53,7 +58,7 @@ def array_ufunc(function: Any, method: str, inputs: Any, settings: dict[str, Any
         result = ours(*inputs, **settings)
         return result if out is None else write(name, out, result)
     call = function if method == "__call__" else getattr(function, method)
-    return _gathered(f"numpy.{name}", call, inputs, settings)
+    return _gathered(f"{_home_of(function)}{name}", call, inputs, settings)
 
 
 def _given(settings: dict[str, Any]) -> dict[str, Any]:
@@ -62,13 +67,19 @@ def _given(settings: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if value is not np._NoValue}
 
 
-def _gathered(name: str, function: Callable[..., Any], args: Any, settings: dict[str, Any]) -> Any:
+def _home_of(function: Any) -> str:
+    """The module that has a function of elements, with a dot; NumPy's class of such functions does not say."""
+    homes = ("numpy", "scipy.special")
+    return next((f"{home}." for home in homes if getattr(sys.modules.get(home), function.__name__, None) is function), "")
+
+
+def _gathered(name: str, function: Callable[..., Any], args: Any, settings: dict[str, Any], reason: str = _ABSENT) -> Any:
     """NumPy's own function of copies on the host, which it cannot write to. Collective."""
     out = settings.pop("out", None)
     arrays: list[Array] = []
     _each(lambda x: arrays.append(x), (args, settings))
     total = sum(x.nbytes for x in arrays)
-    check_gather(name, total, "partita has no such function", "pass u.numpy()")
+    check_gather(name, total, reason, "pass u.numpy()")
     held = {id(x): x.numpy() for x in arrays}
     for host in held.values():
         host.setflags(write=False)

@@ -18,6 +18,8 @@ from .._core.reductions import all, sum
 from .._core.rules import unary
 from .._core.views.index import one_axis
 from .._core.views.indexing import finished
+from ..errors import NotAnArrayError
+from .conditions import errstate
 from .statistics import cumsum, diff
 from .types import finfo
 
@@ -245,9 +247,10 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
     [True, False]
     """
     x, y = arrays_of("isclose", (a, b))
-    y = y if y.dtype.kind in "fc" else y.astype(default.float)
-    near = (abs(x - y) <= atol + rtol * abs(y)) & isfinite(y) | (x == y)
-    return near | (isnan(x) & isnan(y)) if equal_nan else near
+    with errstate(all="ignore"):
+        y = y if y.dtype.kind in "fc" else y.astype(default.float)
+        near = (abs(x - y) <= atol + rtol * abs(y)) & isfinite(y) | (x == y)
+        return near | (isnan(x) & isnan(y)) if equal_nan else near
 
 
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> bool:
@@ -257,7 +260,10 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bo
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     """Whether two arrays have one shape and equal elements. Computes. Collective."""
-    x, y = arrays_of("array_equal", (a1, a2))
+    try:
+        x, y = arrays_of("array_equal", (a1, a2))
+    except NotAnArrayError:
+        return False
     if x.shape != y.shape:
         return False
     same = x == y
@@ -268,7 +274,7 @@ def array_equiv(a1: Any, a2: Any) -> bool:
     """Whether two arrays broadcast to one shape and have equal elements. Computes. Collective."""
     try:
         x, y = broadcast_arrays(*arrays_of("array_equiv", (a1, a2)))
-    except ValueError:
+    except (ValueError, NotAnArrayError):
         return False
     return bool(all(x == y))
 

@@ -1,9 +1,7 @@
-"""What is the host's: printing, which is NumPy's; floating-point conditions, which no device reports; NumPy's readers and
-writers of text and archives (`partita.save` and `load` go part by part)."""
+"""What is the host's: printing, which is NumPy's; NumPy's readers and writers of text and archives (`partita.save` and `load` go part by part)."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -12,53 +10,9 @@ from .._core.array import Array
 from .._core.describe import text_of
 
 __all__ = [
-    "array2string", "array_repr", "array_str", "errstate", "get_printoptions", "geterr", "printoptions", "set_printoptions", "seterr",
+    "array2string", "array_repr", "array_str", "get_printoptions", "printoptions", "set_printoptions",
     "fromfile", "fromstring", "genfromtxt", "loadtxt", "savetxt", "savez", "savez_compressed",
 ]  # fmt: skip
-
-_conditions = dict.fromkeys(("divide", "over", "under", "invalid"), "ignore")
-
-
-def seterr(
-    all: str | None = None, divide: str | None = None, over: str | None = None, under: str | None = None, invalid: str | None = None
-) -> dict[str, str]:
-    """Accepts NumPy's settings without effect: partita divides by zero and overflows without a word, as with 'ignore'. Others than
-    'ignore' and 'warn' give a warning that says so.
-
-    Returns
-    -------
-    dict
-        What was set before.
-    """
-    before, given = dict(_conditions), {"divide": divide, "over": over, "under": under, "invalid": invalid}
-    for name, how in given.items():
-        how = how or all
-        if how not in (None, "ignore", "warn", "raise", "call", "print", "log"):
-            raise ValueError(f"seterr: expected 'ignore', 'warn', 'raise', 'call', 'print' or 'log', given {how!r}")
-        if how not in (None, "ignore", "warn"):
-            text = f"seterr: {name}={how!r} has no effect: partita reports no floating-point conditions; look for NaN with partita.isnan(u).any()"
-            warnings.warn(text, UserWarning, stacklevel=2)
-        _conditions[name] = how or _conditions[name]
-    return before
-
-
-def geterr() -> dict[str, str]:
-    """What `seterr` was given."""
-    return dict(_conditions)
-
-
-class errstate:
-    """A block of statements with other settings of `seterr`, which have no effect."""
-
-    def __init__(self, *, call: Any = None, **settings: Any) -> None:
-        self._settings, self._before = settings, dict[str, str]()
-
-    def __enter__(self) -> None:
-        self._before = seterr(**self._settings)
-
-    def __exit__(self, *error: object) -> None:
-        _conditions.update(self._before)
-
 
 def set_printoptions(*args: Any, **words: Any) -> None:
     """Sets how NumPy prints, and so how partita does; see ``numpy.set_printoptions``."""

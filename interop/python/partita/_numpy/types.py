@@ -112,10 +112,10 @@ def isrealobj(x: Any) -> builtins.bool:
 
 
 def isscalar(element: Any) -> builtins.bool:
-    """Whether it is a number of Python or NumPy; arrays without dimensions are not."""
+    """Whether it is a number of Python or NumPy, or a scalar; arrays without dimensions are not."""
     import numpy as np
 
-    return not isinstance(element, BaseArray) and np.isscalar(element)
+    return np.isscalar(element)
 
 
 # Promotion.

@@ -138,6 +138,9 @@ class Generator:
     def __init__(self, seed: int | None = None) -> None:
         self._stream = Stream(seed)
 
+    def __repr__(self) -> str:
+        return f"<partita.random.{type(self).__name__}>"
+
     (
         uniform, normal, standard_normal, lognormal, exponential, standard_exponential, laplace, logistic, gumbel,
         rayleigh, weibull, pareto, power, standard_cauchy, triangular, wald, gamma, standard_gamma, chisquare, f,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import _native
-from ..base import A, BaseArray, operand
+from ..base import A, BaseArray, made, operand, scalar_of
 from ..dtypes import can_cast
 from .index import Selection, positions_of, selection_of, whole
 from ..memory import NUMBERS
@@ -18,7 +18,7 @@ def select(x: A, key: Any) -> A:
     element = None if type(key) is slice or x._scalar else x._native.element(key)
     if element is not None:
         # As in NumPy, an index of integers alone gives the element as it is now, one with '...' a view of it.
-        return type(x)(element, True)
+        return scalar_of(element)  # type: ignore[no-any-return]
     selection = selection_of(key, x.shape)
     if selection is None:
         chosen = _by_array(x, key[0] if isinstance(key, tuple) and len(key) == 1 else key)
@@ -26,10 +26,10 @@ def select(x: A, key: Any) -> A:
             return chosen
         numbers = positions_of(key, x.shape)
         native = x._native.gathered(numbers.shape or (1,), _contiguous(numbers))
-        return type(x)(native, scalar=numbers.ndim == 0)
+        return made(native, numbers.ndim == 0)  # type: ignore[no-any-return]
     if selection.layout:
         return view(x, selection)
-    return view(x, selection, scalar=True) if _has_dots(key) else type(x)(read(x, selection), scalar=True)
+    return view(x, selection, scalar=True) if _has_dots(key) else scalar_of(read(x, selection))
 
 
 def kept(line: A, mask: BaseArray) -> A:
@@ -92,6 +92,9 @@ def _is_view_by(link: Link, x: BaseArray, selection: Selection) -> bool:
 
 
 def check_writeable(operation: str, x: BaseArray) -> None:
+    if isinstance(x, BaseArray._scalar_class):
+        text = "expected an array, given a scalar, which never changes; assign to the name, or make an array with asarray"
+        raise TypeError(f"{operation}: {text}")
     if x._readonly:
         given = "a read-only view" if x._link is not None else "a read-only one"
         raise ValueError(f"{operation}: expected a writeable array, given {given}; assignment destination is read-only, take .copy()")

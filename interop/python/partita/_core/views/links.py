@@ -11,7 +11,7 @@ import weakref
 from typing import Any, NamedTuple
 
 from ... import _native
-from ..base import A, BaseArray
+from ..base import A, BaseArray, made
 from .index import Selection, whole
 
 #: Axes in the engine's terms: dimension (None: a new one), start, step, count.
@@ -85,6 +85,11 @@ def root_of(x: BaseArray) -> BaseArray:
 
 def view(x: A, op: Op, scalar: bool = False, *, readonly: bool = False, source: BaseArray | None = None) -> A:
     """The elements of ``x`` that ``op`` says, as an array; ``op`` may also be said of another ``source``."""
+    if isinstance(x, x._scalar_class):
+        # Scalars never change, and have no views.
+        result: A = made(read(x if source is None else source, op), scalar)
+        result._readonly = result._readonly or readonly
+        return result
     link = x._link
     if source is None:
         source = x
@@ -92,10 +97,10 @@ def view(x: A, op: Op, scalar: bool = False, *, readonly: bool = False, source: 
         composed = op.within(link.op)
         if composed is not None:
             source, op = link.source, composed
-    made: A = object.__new__(x._view_class)
-    made._link, made._scalar = Link(source, op), scalar
-    made._readers, made._readonly = None, readonly or x._readonly
-    return made
+    new: A = object.__new__(x._view_class)
+    new._link, new._scalar = Link(source, op), scalar
+    new._readers, new._readonly = None, readonly or x._readonly
+    return new
 
 
 def read(source: BaseArray, op: Op) -> _native.Array:

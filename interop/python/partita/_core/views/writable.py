@@ -58,6 +58,9 @@ class Loan:
         self._array, self._root = array, root_of(array)
         self._lending: _native.Lending | None = None
 
+    def __repr__(self) -> str:
+        return f"<partita loan of an array's memory, {'not begun' if self._lending is None else 'begun'}>"
+
     def __enter__(self) -> WritableParts:
         array, root, link = self._array, self._root, self._array._link
         frame = _Frame(array)

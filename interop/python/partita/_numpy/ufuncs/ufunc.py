@@ -16,6 +16,7 @@ from ..._core.rules import where as select
 from ..._core.views.index import Axis, axes_of, one_axis, positions_of
 from ..._core.views.indexing import check_writeable, write
 from ..._core.views.links import scatter
+from ..._core.watch import is_watched, watch, watched
 from ..._native import Distribution
 
 __all__ = ["ufunc"]
@@ -102,6 +103,8 @@ class ufunc:
         # Most calls have operands alone; recording is to cost next to nothing.
         if settings or len(args) != self.nin - 1:
             return self._called(x, *args, **settings)
+        if watch.count and is_watched():
+            return watched(self.__name__, (x, *args), self._function, x, *args)
         return self._function(x, *args)
 
     def _called(
@@ -113,7 +116,11 @@ class ufunc:
             raise TypeError(f"{name}: expected {count} operands and out once, given {len(args)} arguments; name out=")
         outs = args[count:] if len(args) > count else out if isinstance(out, tuple) else (out,)
         outs = (*outs, *(None,) * (self.nout - len(outs)))
-        results = self._function(*self._converted(args[:count], dtype, casting))
+        operands = self._converted(args[:count], dtype, casting)
+        if watch.count and is_watched():
+            results = watched(name, operands, self._function, *operands, where=where)
+        else:
+            results = self._function(*operands)
         finished = []
         for result, target in zip(results if self.nout > 1 else (results,), outs, strict=True):
             if dtype is not None and self.nout == 1 and result.dtype is not as_dtype(dtype):
@@ -235,6 +242,8 @@ class ufunc:
 def scanned(name: str, combine: Callable[[Any, Any], Any], x: Array, d: int) -> Array:
     """What the function called ``name``, which is ``combine``, makes of all elements up to each along an axis. Records where the
     engine has the scan; computes otherwise."""
+    if watch.count and is_watched() and name in ("add", "multiply"):
+        return watched("accumulate", (x,), scanned, name, combine, x, d, lines={"axis": d, "keepdims": True})
     front = (slice(None),) * d
     kinds, fold = _SCANS.get(name, ("", ""))
     if x.dtype.kind in kinds and x.ndim + (x.dtype.kind == "c") < _MOST_DIMENSIONS:

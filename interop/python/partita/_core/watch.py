@@ -1,0 +1,162 @@
+"""The watch for floating-point conditions: which of them raise, and checks of what was recorded since. Which elements meet a
+condition is NumPy's rule, in `partita._numpy.conditions`. Also whether this thread runs the step of a `Loop`."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .. import _native
+from ..errors import UnsupportedError
+
+KINDS = ("divide", "over", "under", "invalid")
+_TEXTS = {"divide": "divide by zero", "over": "overflow", "invalid": "invalid value"}
+_PACKAGE = str(Path(__file__).parents[1])
+#: So many checks hold their operands before they are computed.
+_MOST = 64
+
+
+class Checks:
+    """What was recorded in a block or a step: flags, each of one element, and what a flag that is set means."""
+
+    def __init__(self) -> None:
+        self._meanings: dict[tuple[str, str], int] = {}
+        self._flags: list[tuple[int, _native.Array]] = []
+        self._codes: dict[_native.Team, _native.Array] = {}
+
+    def add(self, kind: str, name: str, flag: _native.Array) -> None:
+        meaning = (f"{_TEXTS[kind]} encountered in {name}", _place())
+        self._flags.append((self._meanings.setdefault(meaning, len(self._meanings)), flag))
+
+    def code(self, code: _native.Array) -> _native.Array:
+        """The number of the first flag that is set, as int32; ``code`` if that is one already, or if none is. Forgets the flags."""
+        found = code.constant("int32", -1)
+        for number, flag in reversed(self._flags):
+            found = flag.select(found.constant("int32", number), found)
+        self._flags = []
+        return code.op2("less", code.constant("int32", 0)).select(found, code)
+
+    def shorten(self) -> None:
+        """Computes many flags, so that their operands are free."""
+        if len(self._flags) >= _MOST:
+            self._compute()
+
+    def _compute(self) -> None:
+        flags, groups = self._flags, dict[_native.Team, list[tuple[int, _native.Array]]]()
+        for number, flag in flags:
+            groups.setdefault(flag.team, []).append((number, flag))
+        for team, self._flags in groups.items():
+            code = self._codes.get(team)
+            self._codes[team] = self.code(self._flags[0][1].constant("int32", -1) if code is None else code)
+            self._codes[team].eval()
+
+    def report(self) -> None:
+        """Raises what the first flag that is set means. Computes. Collective."""
+        self._compute()
+        codes = [int(code.item()) for code in self._codes.values()]  # type: ignore[arg-type]
+        self.report_code(min((code for code in codes if code >= 0), default=-1))
+
+    def report_code(self, code: int) -> None:
+        """Raises what a number from `code` means."""
+        if code >= 0:
+            text, place = list(self._meanings)[code]
+            error = FloatingPointError(text)
+            error.add_note(f"recorded in {place}")
+            raise error
+
+
+class Modes(NamedTuple):
+    """What `errstate` says in one context."""
+
+    words: dict[str, str]
+    #: Of the block that the context is in; None outside of blocks, where operations are checked at once.
+    checks: Checks | None = None
+
+    @property
+    def raising(self) -> frozenset[str]:
+        """The conditions that raise."""
+        return frozenset(kind for kind, how in self.words.items() if how == "raise")
+
+
+class Step(NamedTuple):
+    """A step of a `Loop` that runs; without checks if the loop has no memory for them."""
+
+    checks: Checks | None
+
+
+SILENT = Modes(dict.fromkeys(KINDS, "ignore"))
+modes: ContextVar[Modes] = ContextVar("partita.errstate", default=SILENT)
+step: ContextVar[Step | None] = ContextVar("partita.step", default=None)
+
+
+def in_step() -> bool:
+    """Whether this thread runs the step of a `Loop`, which cannot read."""
+    return step.get() is not None
+
+
+class _Watch:
+    """How many contexts have conditions that raise: what operations look at, since it costs next to nothing. ``masks(name, inputs,
+    result, lines)`` gives pairs of a condition and the elements that meet it."""
+
+    __slots__ = ("count", "lock", "masks")
+    masks: Callable[..., Any]
+
+    def __init__(self) -> None:
+        self.count, self.lock = 0, threading.Lock()
+
+
+watch = _Watch()
+
+
+def set_modes(new: Modes) -> Modes:
+    """Sets what this context's operations are watched for; gives what was set before."""
+    before = modes.get()
+    modes.set(new)
+    with watch.lock:
+        watch.count += bool(new.raising) - bool(before.raising)
+    return before
+
+
+def is_watched() -> bool:
+    """Whether what this context records is checked."""
+    return bool(modes.get().raising)
+
+
+def watched(
+    name: str, inputs: tuple[Any, ...], function: Callable[..., Any], *args: Any, where: Any = True, lines: dict[str, Any] | None = None
+) -> Any:
+    """The result of an operation, which is checked where ``where`` is true; what it is made of is not. ``lines`` are the words of
+    the reduction of ``inputs`` to the result's elements, None of functions of elements."""
+    before, running = modes.get(), step.get()
+    token = modes.set(SILENT)
+    try:
+        result = function(*args)
+        if result is NotImplemented:
+            return result
+        if running is not None and running.checks is None:
+            expected = "expected the block around Loop.run, given one inside the step of a Loop that began outside"
+            raise UnsupportedError(f"errstate: {expected}; move it")
+        checks = before.checks if running is None else running.checks
+        checks = Checks() if checks is None else checks
+        for kind, flag in watch.masks(name, inputs, result, lines, where):
+            if kind in before.raising:
+                checks.add(kind, name, flag)
+        if before.checks is None and running is None:
+            checks.report()
+        elif running is None:
+            checks.shorten()
+        return result
+    finally:
+        modes.reset(token)
+
+
+def _place() -> str:
+    """Where the program called the package."""
+    frame = sys._getframe(3)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}, line {frame.f_lineno}"

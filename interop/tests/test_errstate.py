@@ -1,0 +1,262 @@
+"""`errstate`: floating-point conditions raise as NumPy's do in the same programs, at the end of the block."""
+
+import itertools
+import threading
+
+import numpy as np
+import partita as pt
+import pytest
+
+KINDS = ("divide", "over", "invalid")
+ONE = [
+    "sqrt", "cbrt", "square", "reciprocal", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin",
+    "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "absolute", "fabs", "negative", "sign", "floor", "rint",
+    "deg2rad", "rad2deg", "spacing", "isnan", "signbit", "frexp", "modf",
+]  # fmt: skip
+TWO = [
+    "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "fmod", "power", "float_power", "arctan2", "hypot", "minimum",
+    "fmax", "logaddexp", "equal", "less", "copysign", "heaviside", "divmod",
+]  # fmt: skip
+SPECIAL = {
+    "float64": [0.0, -0.0, 1.0, -1.0, 0.5, 1e308, -1e308, 5e-324, 710.0, np.inf, -np.inf, np.nan],
+    "float32": [0.0, 1.0, -1.0, 3e38, 1e-45, 89.0, np.inf, np.nan],
+    "int64": [0, 1, -1, 5, -(2**63)],
+}
+#: What NumPy's own code meets on its way to a result that is none: quotients that overflow are multiplied by 0, numbers far apart
+#: are subtracted, and 1 / 0 of integers is converted.
+DETOURS = {("floor_divide", "invalid"), ("divmod", "invalid"), ("logaddexp", "invalid"), ("logaddexp", "over"), ("reciprocal", "invalid")}
+
+
+def kinds_of(package, function, *args):
+    """The conditions that raise, each alone, and the words."""
+    found, words = set(), set()
+    for kind in KINDS:
+        try:
+            with package.errstate(all="ignore"), package.errstate(**{kind: "raise"}):
+                function(*args)
+        except FloatingPointError as error:
+            found.add(kind)
+            words.add(str(error))
+    return found, words
+
+
+@pytest.mark.parametrize("name", ONE + TWO)
+def test_the_same_conditions_as_numpys(name):
+    """Of special values one by one."""
+    team, seen = pt.Team(1, "host"), 0
+    for dtype, values in SPECIAL.items():
+        if dtype == ("int64" if name == "power" else "float32" if name in TWO else None):
+            continue
+        for operands in itertools.product(values, repeat=1 if name in ONE else 2):
+            hosts = [np.array([x], dtype) for x in operands]
+            theirs, words = kinds_of(np, getattr(np, name), *hosts)
+            mine, said = kinds_of(pt, getattr(pt, name), *(pt.asarray(host, team=team) for host in hosts))
+            detours = {kind for kind in KINDS if (name, kind) in DETOURS}
+            assert mine - detours == theirs - detours, (name, operands, dtype, mine, theirs)
+            assert said <= words or mine & detours, (said, words)
+            seen += len(mine)
+    silent = ("arctan arcsinh cbrt tanh absolute fabs negative sign floor rint deg2rad spacing isnan signbit frexp modf arctan2 minimum fmax "
+              "equal less copysign heaviside logaddexp").split()  # fmt: skip
+    assert bool(seen) != (name in silent)
+
+
+PROGRAMS = {
+    "operator": lambda np: 1 / np.zeros(7),
+    "reflected": lambda np: np.float64(3) / np.zeros(7) if np is pt else 3 / np.zeros(7),
+    "in place": lambda np: np.zeros(7).__itruediv__(0),
+    "power": lambda np: np.zeros(7) ** -1,
+    "square": lambda np: np.full(7, 1e200) ** 2,
+    "other power": lambda np: np.zeros(7) ** -3,
+    "root": lambda np: np.full(7, -1.0) ** 0.5,
+    "number": lambda np: np.full(7, 1e300) * 1e300,
+    "sum": lambda np: np.full((3, 4), 1e308).sum(axis=1),
+    "sum of both infinities": lambda np: np.array([np.inf, -np.inf]).sum(),
+    "sum of infinity": lambda np: np.array([np.inf, 1]).sum(),
+    "prod": lambda np: np.prod(np.full(9, 1e60)),
+    "mean": lambda np: np.full(9, 1e308).mean(),
+    "cumsum": lambda np: np.cumsum(np.full(9, 1e308)),
+    "cumprod": lambda np: np.cumprod(np.full(9, 1e60)),
+    "reduce": lambda np: np.add.reduce(np.full(9, 1e308)),
+    "accumulate": lambda np: np.multiply.accumulate(np.full(9, 1e60)),
+    "outer": lambda np: np.divide.outer([1.0, 2.0], np.array([0.0, 1.0])),
+    "matmul": lambda np: np.full((3, 3), 1e200) @ np.full((3, 3), 1e200),
+    "cast": lambda np: np.full(3, 1e300).astype("float32"),
+    "cast of NaN": lambda np: np.full(3, np.nan).astype("int32"),
+    "cast of numbers": lambda np: np.full(3, -3.5).astype("int8"),
+    "where": lambda np: np.divide(1.0, np.array([0.0, 2.0]), out=np.zeros(2), where=np.array([False, True])),
+    "where not": lambda np: np.divide(1.0, np.array([0.0, 2.0]), out=np.zeros(2), where=np.array([True, True])),
+    "isclose": lambda np: np.isclose(np.array([np.inf, 1]), np.inf),
+    "nanmean": lambda np: np.nanmean(np.array([[np.nan, 1], [2, 3]]), axis=0),
+    "std": lambda np: np.array([1.0, np.inf]).std(),
+    "var": lambda np: np.var(np.array([1.0, 2.0, 3.0])),
+    "linspace": lambda np: np.linspace(0, 1, 9),
+    "gradient": lambda np: np.gradient(np.array([1.0, 2.0, 4.0])),
+    "comparison": lambda np: np.array([np.nan, 1]) < 1,
+    "maximum": lambda np: np.maximum(np.array([np.nan, 1]), 1),
+    "integers": lambda np: np.array([1, 2]) // np.array([0, 1]),
+    "remainder of integers": lambda np: np.array([1, 2]) % 0,
+    "negative root": lambda np: np.sqrt(np.array([1.0, -1.0])),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("parts", [1, 3])
+def test_programs_raise_what_numpys_do(parts, name):
+    with pt.default_team(pt.Team(parts, "host")):
+        mine, words = kinds_of(pt, PROGRAMS[name], pt)
+    theirs, said = kinds_of(np, PROGRAMS[name], np)
+    assert (mine, words) == (theirs, said)
+
+
+def test_the_end_of_the_block_raises_the_first(host_team):
+    u, reached = pt.asarray([0.0, 1.0, -1.0], team=host_team), []
+    with pytest.raises(FloatingPointError, match="^divide by zero encountered in log\n") as raised:
+        with pt.errstate(divide="raise", invalid="raise"):
+            good = pt.sqrt(u + 4)
+            pt.log(abs(u))
+            reached.append(1)
+            pt.sqrt(u)
+            reached.append(2)
+    assert reached == [1, 2] and raised.value.__notes__[0].startswith(f"recorded in {__file__}, line ")
+    np.testing.assert_array_equal(good.numpy(), np.sqrt(np.array([4.0, 5.0, 3.0])))
+    with pytest.raises(KeyError):
+        with pt.errstate(all="raise"):
+            1 / u
+            raise KeyError
+
+
+def test_modes_are_those_of_the_recording(host_team):
+    """Neither what was recorded before, nor reading after the block, nor an inner block that is silent raises."""
+    u = pt.zeros(5, team=host_team)
+    before = 1 / u
+    with pt.errstate(all="raise"):
+        before.eval()
+        with pt.errstate(divide="ignore"):
+            inner = 2 / u
+        inner.numpy()
+    assert (1 / u).numpy().tolist() == [np.inf] * 5
+    with pytest.raises(FloatingPointError):
+        with pt.errstate(divide="raise"):
+            with pt.errstate(invalid="raise"):
+                1 / u
+            pytest.fail("the inner block has the outer one's words")
+
+
+def test_many_operations_hold_no_memory(host_team):
+    """Blocks of many operations compute in between, and name the first all the same."""
+    u = pt.ones(10_000, team=host_team).eval()
+    device = u.team.devices[0]
+    before, most = device.memory["in_use_bytes"], 0
+    with pytest.raises(FloatingPointError, match="divide by zero"):
+        with pt.errstate(all="raise"):
+            for k in range(400):
+                v = (u * 3.0 + k) / (u - 1.0 if k == 200 else u)
+                if k == 300:
+                    pt.exp(u * 1e4)
+                most = max(most, device.memory["in_use_bytes"] - before)
+    assert v.size and most < 100 * u.nbytes
+
+
+def test_settings_are_numpys(host_team):
+    assert pt.geterr() == {"divide": "ignore", "over": "ignore", "under": "ignore", "invalid": "ignore"}
+    with pt.errstate(all="raise", over="warn"):
+        assert pt.geterr() == {"divide": "raise", "over": "warn", "under": "ignore", "invalid": "raise"}
+        assert pt.seterr(all="ignore")["divide"] == "raise"
+    assert set(pt.geterr().values()) == {"ignore"}
+    u = pt.zeros(3, team=host_team)
+    before = pt.seterr(divide="raise")
+    try:
+        # Outside of blocks operations raise where they are.
+        with pytest.raises(FloatingPointError):
+            1 / u
+    finally:
+        pt.seterr(**before)
+    1 / u
+    for wrong, error in [
+        ({"under": "raise"}, pt.UnsupportedError), ({"divide": "call"}, pt.UnsupportedError), ({"all": "log"}, pt.UnsupportedError),
+        ({"over": "print"}, pt.UnsupportedError), ({"over": "shout"}, ValueError),
+    ]:  # fmt: skip
+        for function in (pt.seterr, pt.errstate):
+            with pytest.raises(error, match="expected 'ignore', 'warn' or 'raise'"):
+                function(**wrong)
+    with pytest.raises(TypeError, match="given colour"):
+        pt.errstate(colour="raise")
+    block = pt.errstate(all="ignore")
+    with block, pytest.raises(TypeError, match="twice"):
+        block.__enter__()
+
+
+def test_decorators_and_threads(host_team):
+    u, found = pt.zeros(3, team=host_team), []
+
+    @pt.errstate(divide="raise")
+    def inverse(x):
+        return 1 / x
+
+    for _ in range(2):
+        with pytest.raises(FloatingPointError):
+            inverse(u)
+    assert inverse(u + 1).tolist() == [1, 1, 1]
+
+    def other():
+        found.append((pt.geterr()["divide"], (1 / u).tolist()))
+
+    with pt.errstate(all="raise"):
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+    assert found == [("ignore", [np.inf] * 3)]
+
+
+def test_kernels_outside_of_blocks_are_as_ever(host_team):
+    def texts():
+        u = pt.asarray(np.arange(6.0), team=host_team)
+        return [x.explain() for x in (pt.sqrt(1 / u), (u * u).sum(), u.astype("int32"), pt.cumsum(u))]
+
+    before = texts()
+    with pt.errstate(all="raise", divide="ignore", invalid="ignore"):
+        texts()
+    with pytest.raises(FloatingPointError):
+        with pt.errstate(all="raise"):
+            texts()
+    assert texts() == before
+
+
+def test_loops_raise_at_the_end_of_run(host_team):
+    def step(u, v):
+        u -= 1.0
+        v[:] = 1.0 / u
+
+    def state(first):
+        return pt.asarray([first, 400.5, 300.25], team=host_team), pt.zeros(3, team=host_team)
+
+    loop, (u, v) = pt.Loop(step), state(100.5)
+    with pt.errstate(divide="raise"):
+        loop.run(u, v, steps=1)
+        loop.run(u, v, steps=50)
+        assert loop.is_replaying and u.tolist() == [49.5, 349.5, 249.25] and v[0] == 1 / 49.5
+        u[0], done = 25.0, []
+        with pytest.raises(FloatingPointError, match="^divide by zero encountered in divide\n") as raised:
+            loop.run(u, v, steps=40, callback=done.append, every=10)
+        assert done == [10, 20, 30, 40] and u[0] == -15 and raised.value.__notes__[0].startswith(f"recorded in {__file__}, line ")
+        loop.run(u, v, steps=40)
+    # Without conditions that raise, and with others, the step is another.
+    for words in ({}, {"over": "raise"}):
+        u, v = state(25.0)
+        with pt.errstate(**words):
+            loop.run(u, v, steps=40)
+        assert u[0] == -15
+
+
+def test_a_block_inside_a_step_is_refused_unless_the_run_is_in_one(host_team):
+    def step(u):
+        with pt.errstate(divide="raise"):
+            u /= u - u
+
+    u = pt.ones(4, team=host_team)
+    with pytest.raises(pt.UnsupportedError, match="the block around Loop.run"):
+        pt.Loop(step).run(u, steps=3)
+    u = pt.ones(4, team=host_team)
+    with pytest.raises(FloatingPointError, match="in divide"):
+        with pt.errstate(invalid="raise"):
+            pt.Loop(step).run(u, steps=3)
