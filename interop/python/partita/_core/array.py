@@ -20,7 +20,6 @@ from .views.addresses import Flags, strides_of
 from .views.links import Bits, view
 from .views.writable import Loan, writable
 from .watch import in_step
-from ..errors import Missing
 
 __all__ = ["Array"]
 
@@ -410,12 +409,6 @@ class Array(BaseArray):
     def _summary(self) -> str:
         return summary(self)
 
-    def __getattr__(self, name: str) -> Any:
-        """For what was not found: what to do, or a name that is there."""
-        if name == "__array_interface__":
-            return BaseArray.__array_interface__.fget(self)  # type: ignore[attr-defined]
-        raise Missing(f"'Array' object has no attribute {name!r}", name, type(self))
-
     def _repr_html_(self) -> str:
         return html_of(self)
 
@@ -516,7 +509,10 @@ class _View(Array):
     def __getattr__(self, name: str) -> Any:
         """The elements, which were not read since they were written last; nothing else is missing."""
         if name != "_native" or self._link is None:
-            return super().__getattr__(name)
+            if name == "__array_interface__":
+                # Its own error was taken for a name that is not there.
+                return BaseArray.__array_interface__.fget(self)  # type: ignore[attr-defined]
+            raise AttributeError(f"'Array' object has no attribute {name!r}", name=name, obj=self)
         native = self._native = self._link.read(self)
         return native
 

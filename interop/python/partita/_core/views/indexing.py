@@ -92,7 +92,7 @@ def _is_view_by(link: Link, x: BaseArray, selection: Selection) -> bool:
 
 
 def check_writeable(operation: str, x: BaseArray) -> None:
-    if isinstance(x, BaseArray._scalar_class):
+    if type(x) is BaseArray._scalar_class:
         text = "expected an array, given a scalar, which never changes; assign to the name, or make an array with asarray"
         raise TypeError(f"{operation}: {text}")
     if x._readonly:

@@ -85,7 +85,7 @@ def root_of(x: BaseArray) -> BaseArray:
 
 def view(x: A, op: Op, scalar: bool = False, *, readonly: bool = False, source: BaseArray | None = None) -> A:
     """The elements of ``x`` that ``op`` says, as an array; ``op`` may also be said of another ``source``."""
-    if isinstance(x, x._scalar_class):
+    if type(x) is BaseArray._scalar_class:
         # Scalars never change, and have no views.
         result: A = made(read(x if source is None else source, op), scalar)
         result._readonly = result._readonly or readonly
