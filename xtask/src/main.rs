@@ -38,7 +38,8 @@ cargo xtask cuda-aware-mpi
     Debian, the network, and a quarter of an hour.
 cargo xtask soak [RANKS...]
     What takes too long for every change: programs of several processes, and faults of every kind at every
-    point of them, on 2, 3, 4 and 8 ranks. With numbers of ranks, the faults alone, on the system's MPI.
+    point of them, on 2, 3, 4 and 8 ranks; saves that end at every point, damaged states. With numbers of
+    ranks, the faults of programs alone, on the system's MPI.
 cargo xtask sanitize [--no-install]
     Miri over the interpreter and the thread pool, ThreadSanitizer over threads and teams on one device, by
     the nightly toolchain in target/sanitize; a quarter of an hour the first time.

@@ -15,7 +15,7 @@ use crate::tally::Tally;
 use crate::{bundle, setup, tidy};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// Virtual GPUs of the simulated driver: one beside the other devices in every test, then several.
 const ONE: usize = 1;
@@ -84,8 +84,37 @@ pub fn soak(root: &Path, sizes: &[usize]) -> ExitCode {
     };
     let mpis = [Mpi::open_mpi(), Mpi::mpich(root)];
     let mpis = if sizes.is_empty() { &mpis[..] } else { &mpis[..1] };
-    let tally: Tally = mpis.iter().map(soaked).collect();
+    let mut tally: Tally = mpis.iter().map(soaked).collect();
+    if sizes.is_empty() {
+        tally.add(chores(root));
+    }
     tally.end(begin)
+}
+
+/// Tests that `soak` runs for longer than `test` does: a name, the test program, names of its tests, and the
+/// variables that say how long.
+type Chore = (&'static str, &'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
+const CHORES: &[Chore] = &[
+    (
+        "saves that end at every point and at random moments",
+        "state",
+        &["crashes"],
+        &[("STATE_STRIDE", "1"), ("STATE_KILL_STRIDE", "7"), ("STATE_KILLS", "200")],
+    ),
+    ("states with every byte damaged", "state", &["any_damaged_byte"], &[("STATE_STRIDE", "1")]),
+];
+
+fn chores(root: &Path) -> Tally {
+    // Others than last time; what fails says its seed.
+    let seed = SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |now| now.as_secs());
+    let chore = |&(name, program, tests, variables): &Chore| {
+        println!("\n-- {name}, seed {seed}");
+        let mut command = cargo(root);
+        command.args(["test", "--workspace"]).args(WITH_MPI).args(["--test", program, "--"]).args(tests);
+        command.arg("--nocapture").env("STATE_SEED", seed.to_string()).envs(variables.iter().copied());
+        exec::check(name, command, &mut Vec::new())
+    };
+    CHORES.iter().map(chore).collect()
 }
 
 /// The tests that compare with files in the repository: package and test.
