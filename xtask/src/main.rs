@@ -39,9 +39,9 @@ cargo xtask cuda-aware-mpi
     Debian, the network, and a quarter of an hour.
 cargo xtask soak [RANKS... | commands [SEED [COUNT]] | publish]
     What takes too long for every change: programs of several processes, and faults of every kind at every
-    point of them, on 2, 3, 4 and 8 ranks; forks, strangers, nonsense in the environment; random arguments of
-    the command lines; the wheel and the site. With numbers of ranks, the faults alone, on the system's MPI;
-    with a name, that chore alone.
+    point of them, on 2, 3, 4 and 8 ranks; saves that end at every point, damaged states; forks, strangers,
+    nonsense in the environment; a million statements; random arguments of the command lines; the wheel and
+    the site. With numbers of ranks, the faults alone, on the system's MPI; with a name, that chore alone.
 cargo xtask sanitize [--no-install]
     Miri over the interpreter and the thread pool, ThreadSanitizer over threads and teams on one device, by
     the nightly toolchain in target/sanitize; a quarter of an hour the first time.

@@ -159,14 +159,17 @@ pub enum FileFault {
     Damaged,
     /// The system refuses to read or write it.
     System,
+    /// It is another program's, now or altogether.
+    Taken,
 }
 
 impl FileFault {
     fn remedy(self) -> &'static str {
         match self {
-            FileFault::Missing => "name the folder of a state that was saved",
+            FileFault::Missing => "name a file or folder that is there",
             FileFault::Damaged => "restore the file, or start from another state",
             FileFault::System => "check the permissions and the space of the folder",
+            FileFault::Taken => "name another file or folder",
         }
     }
 }

@@ -2,6 +2,7 @@
 //! others end. A point costs one thread-local read.
 
 use std::cell::RefCell;
+use std::io;
 use std::process::Command;
 
 use crate::config::{POINTS, config, say};
@@ -11,6 +12,8 @@ use crate::error::{Error, Result};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum FaultKind {
     Error,
+    /// At calls of the file system: no space is left.
+    Full,
     Panic,
     Kill,
     Stop,
@@ -18,7 +21,8 @@ enum FaultKind {
 
 #[derive(Clone, Debug)]
 struct Fault {
-    point: String,
+    /// `None` for every point.
+    point: Option<String>,
     /// How often the point is passed before it happens.
     passes: u64,
     kind: FaultKind,
@@ -39,16 +43,27 @@ pub(super) fn arm(rank: usize) {
 
 fn parse(text: &str, rank: usize) -> Option<Fault> {
     let [at, point, passes, kind] = text.split(':').collect::<Vec<_>>()[..] else { return None };
-    let kind = match kind {
+    let known = POINTS.contains(&point) && at.parse() == Ok(rank) && kind != "full";
+    let (passes, kind) = (passes.parse().ok()?, kind_of(kind)?);
+    known.then(|| Fault { point: Some(point.to_owned()), passes, kind })
+}
+
+fn kind_of(name: &str) -> Option<FaultKind> {
+    Some(match name {
         "error" => FaultKind::Error,
+        "full" => FaultKind::Full,
         "panic" => FaultKind::Panic,
         "kill" => FaultKind::Kill,
         "stop" => FaultKind::Stop,
         _ => return None,
-    };
-    let known = POINTS.contains(&point) && at.parse() == Ok(rank);
-    let passes = passes.parse().ok()?;
-    known.then(|| Fault { point: point.to_owned(), passes, kind })
+    })
+}
+
+/// Arms this thread, which is a rank, with a fault at the point that it reaches after so many of any name:
+/// the calls of the file system in a save are points, too. Its kind is one of those of `PARTITA_FAULT`, or
+/// `full`: no space is left. Any other word takes the fault back. Whether one was still to come. For tests.
+pub fn inject(passes: u64, kind: &str) -> bool {
+    ARMED.replace(kind_of(kind).map(|kind| Fault { point: None, passes, kind })).is_some()
 }
 
 /// A point at which a fault may be injected.
@@ -56,8 +71,16 @@ fn parse(text: &str, rank: usize) -> Option<Fault> {
 /// # Errors
 /// The fault, if its kind is `error`.
 pub(crate) fn pass(point: &str) -> Result<()> {
+    pass_file(point).map_err(|_| Error::of_driver("fault on purpose", format!("at `{point}`")))
+}
+
+/// A call of the file system at which a fault may be injected.
+///
+/// # Errors
+/// The fault, as the system would tell it.
+pub(crate) fn pass_file(point: &str) -> io::Result<()> {
     let due = ARMED.with_borrow_mut(|armed| {
-        let fault = armed.as_mut().filter(|fault| fault.point == point)?;
+        let fault = armed.as_mut().filter(|fault| fault.point.as_deref().is_none_or(|at| at == point))?;
         let due = (fault.passes == 0).then_some(fault.kind);
         fault.passes = fault.passes.saturating_sub(1);
         due
@@ -67,7 +90,8 @@ pub(crate) fn pass(point: &str) -> Result<()> {
     // From here on the others' time is counted.
     say(format_args!("a fault on purpose now, at `{point}`"));
     match kind {
-        FaultKind::Error => Err(Error::of_driver("fault on purpose", format!("at `{point}`"))),
+        FaultKind::Error => Err(io::Error::from_raw_os_error(5)),
+        FaultKind::Full => Err(io::Error::from_raw_os_error(28)),
         FaultKind::Panic => panic!("fault on purpose at `{point}`"),
         FaultKind::Kill => signal("-KILL"),
         FaultKind::Stop => signal("-STOP"),
@@ -75,9 +99,8 @@ pub(crate) fn pass(point: &str) -> Result<()> {
 }
 
 /// Sends this process a signal that it cannot catch.
-fn signal(which: &str) -> Result<()> {
-    let sent = Command::new("kill").args([which, &std::process::id().to_string()]).status();
-    sent.map(|_| ()).map_err(|error| Error::of_driver("fault on purpose", error))
+fn signal(which: &str) -> io::Result<()> {
+    Command::new("kill").args([which, &std::process::id().to_string()]).status().map(drop)
 }
 
 #[cfg(test)]
@@ -88,7 +111,9 @@ mod tests {
     #[test]
     fn a_fault_happens_once_at_its_point_and_pass() {
         assert!(POINTS.len() >= 20);
-        for text in ["1:send:0:error", "0:nowhere:0:error", "0:send:0:flood", "0:send:error", ""] {
+        for text in
+            ["1:send:0:error", "0:nowhere:0:error", "0:send:0:flood", "0:send:0:full", "0:send:error", ""]
+        {
             assert!(parse(text, 0).is_none(), "{text}");
         }
         ARMED.set(parse("0:send:1:error", 0));

@@ -6,7 +6,7 @@
 /// panicked, 14 if it was still running after 20 seconds.
 pub fn in_forked_process(body: impl FnOnce()) -> i32 {
     // No destructor of the parent's threads may run.
-    forked(body, |code| leave(code))
+    forked(body, leave)
 }
 
 /// The same for a process that then exits as programs do.

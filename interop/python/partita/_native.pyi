@@ -32,6 +32,7 @@ __all__ = [
     "mpi_library",
     "read_distarray",
     "read_partitioned",
+    "save_npy",
     "save_state",
     "say_distarray",
     "say_partitioned",
@@ -373,6 +374,7 @@ class Partition:
     def __ne__(self, value: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
+def save_npy(team: Team, file: str, array: Array, scalar: bool) -> None: ...
 def save_state(team: Team, folder: str, items: Sequence[tuple[str, Array | bool | float | str, bool]]) -> None: ...
 
 @final

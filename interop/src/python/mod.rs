@@ -29,7 +29,7 @@ mod _native {
     #[pymodule_export]
     use super::arrays::random::Generator;
     #[pymodule_export]
-    use super::arrays::state::{SavedState, save_state};
+    use super::arrays::state::{SavedState, save_npy, save_state};
     #[pymodule_export]
     use super::collective::{Collective, Partition};
     #[pymodule_export]

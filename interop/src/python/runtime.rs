@@ -132,6 +132,11 @@ fn in_python(text: &str) -> String {
     NAMES.iter().fold(text.to_owned(), |text, (engine, here)| text.replace(engine, here))
 }
 
+/// The system's number in the words of its error.
+fn number_of(reason: &str) -> Option<i32> {
+    reason.rsplit_once("(os error ")?.1.strip_suffix(')')?.parse().ok()
+}
+
 /// The exception that says the same.
 pub fn raised(error: impl Into<Error>) -> PyErr {
     let error = error.into();
@@ -153,7 +158,11 @@ pub fn raised(error: impl Into<Error>) -> PyErr {
         },
         Error::File { fault: FileFault::Missing, .. } => PyFileNotFoundError::new_err(text),
         Error::File { fault: FileFault::Damaged, .. } => PyValueError::new_err(text),
-        Error::File { .. } => PyOSError::new_err(text),
+        Error::File { reason, .. } => match number_of(reason) {
+            // Python chooses the class by the number.
+            Some(number) => PyOSError::new_err((number, text)),
+            None => PyOSError::new_err(text),
+        },
         Error::OutOfMemory { .. } => ours("OutOfMemoryError"),
         Error::NoDevice { .. } => ours("NoDeviceError"),
         Error::Unsupported { .. } => ours("UnsupportedError"),

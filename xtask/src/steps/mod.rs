@@ -5,7 +5,6 @@
 mod ranks;
 mod smoke;
 mod soak;
-mod wire_soak;
 
 use crate::exec::{self, End, Outcome, SILENCE, run, show};
 use crate::mpi::faults;
@@ -89,8 +88,9 @@ pub fn soak(root: &Path, sizes: &[usize]) -> ExitCode {
     let mut tally: Tally = mpis.iter().map(soaked).collect();
     if sizes.is_empty() {
         tally.add(soak::commands(root, cargo(root), None, None));
+        tally.add(soak::statements(root));
         tally.add(bundle::publish::both(root));
-        tally.add(wire_soak::wire_soak(cargo(root)));
+        tally.add(soak::chores(|| cargo(root)));
     }
     tally.end(begin)
 }

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .. import _native
 from .._core.array import Array
 from .._core.dtypes import as_dtype
-from .._core.memory import host_of, placed
-from .._core.teams import of_processes
+from .._core.memory import placed, write_all
 from .._native import Team
 from .create import asarray, from_parts
 
 if TYPE_CHECKING:
-    from .._native import Distribution, Part
+    from .._native import Distribution
 
 __all__ = ["load", "load_state", "save", "save_state"]
 
@@ -35,7 +34,9 @@ def save(file: Any, arr: Array) -> None:
     """Writes an array to a ``.npy`` file, which ``numpy.load`` reads. Computes and waits. Collective: several processes
     write to one file, on a file system that they share.
 
-    Every part writes what it owns; several do at a time. The file appears under its name when it is complete.
+    Every part writes what it owns. The file appears under its name when it is whole and on the disk: after an error, or an end of any
+    process at any moment, the name stands for the file that was there before or for the new one. A process that is killed may leave a
+    file beside it whose name ends in ``.part``.
 
     Parameters
     ----------
@@ -43,6 +44,11 @@ def save(file: Any, arr: Array) -> None:
         Its name; ``.npy`` is added if it is not there. To an open binary file, such as a buffer, each process writes the whole
         array, which it gathers.
     arr : Array
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written, on all processes: with the system's number, such as ``errno.ENOSPC``, and the file's name.
 
     Examples
     --------
@@ -57,53 +63,16 @@ def save(file: Any, arr: Array) -> None:
 
     if not isinstance(arr, Array):
         raise TypeError(f"save: expected a partita.Array, given {type(arr).__name__}; use numpy.save")
-    kind = _portable(arr)
-    if hasattr(file, "write"):
-        np.lib.format.write_array(file, arr.numpy(), allow_pickle=False)
-        return
-    path, team, parts = os.fspath(file), arr.team, arr._native.parts()
-    path += "" if path.endswith(".npy") else ".npy"
-    first = team.rank == 0
-    half = of_processes(team, "save", f"{path}.{os.getpid()}.part")[0]
-
-    def make() -> None:
-        np.lib.format.open_memmap(half, mode="w+", dtype=kind, shape=arr.shape)
-
-    def write() -> None:
-        mapped = np.lib.format.open_memmap(half, mode="r+")
-        flat = mapped.reshape(arr._native.shape)
-        _at_once(lambda part: _write(flat, part), parts)
-        mapped.flush()
-
-    def name() -> None:
-        os.replace(half, path)
-
-    try:
-        # What one process cannot do, none goes on from.
-        for work, mine in ((make, first), (write, bool(arr.size and parts)), (name, first)):
-            _all(team, work if mine else lambda: None)
-    finally:
-        if first and os.path.exists(half):
-            os.remove(half)
-
-
-def _all(team: Team, work: Callable[[], None]) -> None:
-    """Some work of every process of a team; raises on all of them what it raised on one."""
-    error: OSError | None = None
-    try:
-        work()
-    except OSError as raised:
-        error = raised
-    errors = [each for each in of_processes(team, "save", error) if each is not None]
-    if errors:
-        raise errors[0] if error is None else error
-
-
-def _portable(arr: Array) -> Any:
-    """The element type in the file. bfloat16 has no name there that others know."""
     if arr.dtype == "bfloat16":
         raise TypeError("save: expected a type that .npy files have, given bfloat16; convert it with astype(float32)")
-    return arr.dtype.dtype
+    if hasattr(file, "write"):
+        host = np.asarray(arr.numpy(), order="C")
+        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(host))
+        # Not by numpy.save, which hears nothing of what the system refuses at the end.
+        write_all(file, host.tobytes())
+        return
+    path = os.fspath(file)
+    _native.save_npy(arr.team, path if path.endswith(".npy") else f"{path}.npy", arr._native, arr.shape == ())
 
 
 def _at_once(work: Callable[[_Given], _Made], items: Iterable[_Given]) -> list[_Made]:
@@ -112,16 +81,6 @@ def _at_once(work: Callable[[_Given], _Made], items: Iterable[_Given]) -> list[_
 
     with ThreadPoolExecutor(min(os.cpu_count() or 1, 8)) as pool:
         return list(pool.map(work, items))
-
-
-def _write(whole: Any, part: Part) -> None:
-    import numpy as np
-
-    if all(part.shape):
-        owned = part.owned
-        ranges = all(isinstance(o, tuple) for o in owned)
-        key = tuple(slice(*o) for o in owned) if ranges else np.ix_(*(np.arange(*o) if isinstance(o, tuple) else o for o in owned))
-        whole[key] = host_of(part)
 
 
 def load(
@@ -177,20 +136,24 @@ def save_state(folder: str | os.PathLike[str], state: Mapping[str, Any]) -> None
     """Saves arrays and single values under names, from which `load_state` starts a program again. Computes and waits. Collective:
     all processes pass the same names and values, and share the folder.
 
-    When it returns, on any process, the state is in the files, whatever ends the program afterwards. Before, the state that was
-    saved there last still is. Each array is a file that ``numpy.load`` reads, named in ``manifest`` with its checksum.
+    When it returns, on any process, the state is in the files, whatever ends the program or the machine afterwards. Until then the
+    state that was saved there last is. After an error, or an end of any process at any moment, `load_state` finds one of the two, whole.
+
+    Each array is a file that ``numpy.load`` reads, in a folder that ``manifest`` names, with its checksum. ``partita.saving`` names the
+    folders that saves make and remove; nothing else in the folder is ever removed or replaced.
 
     Parameters
     ----------
     folder : str or path
-        Made if it is not there. One program at a time may save into it.
+        Made if it is not there. Several programs may save into it, one at a time; each replaces the state of the last.
     state : mapping of str to Array, bool, int, float or str
         Names have letters, digits, ``_``, ``-`` and ``.``. Of an int all of 64 bits, of a float all bits are kept.
 
     Raises
     ------
     OSError
-        If a file cannot be written, on all processes. The state that was saved last is still there.
+        On all processes, if a file cannot be written, if another program saves into the folder meanwhile, or if its ``manifest`` is
+        that of something else. The state that was saved last, or this one, is there.
 
     Examples
     --------
@@ -226,7 +189,7 @@ def load_state(
     folder: str | os.PathLike[str], dist: Mapping[str, Distribution] | None = None, *, team: Team | None = None
 ) -> dict[str, Any]:
     """The state that `save_state` saved last in a folder, on any number of parts and processes. Each process reads what it holds.
-    Collective.
+    Another program may save there meanwhile: one whole state is loaded. Collective.
 
     Parameters
     ----------
@@ -243,9 +206,11 @@ def load_state(
     Raises
     ------
     FileNotFoundError
-        If nothing was saved there, or a file is missing.
+        If nothing was saved there: a first start.
     ValueError
-        If a file was cut off or changed; the error names it.
+        If a file of the state is missing, was cut off or changed; the error names it.
+    OutOfMemoryError
+        If the arrays do not fit.
 
     Examples
     --------

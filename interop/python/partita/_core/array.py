@@ -6,6 +6,7 @@ import math
 import numbers
 import operator
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeVar
 
 from .. import _native
@@ -13,7 +14,7 @@ from . import rearrange, reductions, rules
 from .base import BaseArray, scalar_of
 from .describe import html_of, partitioned, representation, summary, text_of
 from .dtypes import as_dtype, bfloat16, bool_, int8
-from .memory import NUMBERS, OnDevice, of_host, team_of
+from .memory import NUMBERS, OnDevice, of_host, team_of, write_all
 from .rules import Operand, operate, unary
 from .views import indexing
 from .views.addresses import Flags, strides_of
@@ -270,8 +271,12 @@ class Array(BaseArray):
         return self.numpy().tobytes(order)  # type: ignore[arg-type]
 
     def tofile(self, file: Any, sep: str = "", format: str = "%s") -> None:
-        """Writes all elements, as NumPy does. Collective."""
-        self.numpy().tofile(file, sep, format)
+        """Writes all elements, as NumPy does; what a full disk refuses is an OSError. Collective."""
+        host = self.numpy()
+        # NumPy hears nothing of what the system refuses when it closes the file.
+        data = sep.join(format % (x,) for x in host.ravel().tolist()).encode() if sep else host.tobytes()
+        with nullcontext(file) if hasattr(file, "write") else open(file, "wb") as opened:
+            write_all(opened, data)
 
     @property
     def real(self) -> Self:

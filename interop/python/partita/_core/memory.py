@@ -220,6 +220,13 @@ def host_of(part: Any) -> Any:
     return to_host(of_dlpack(part, None, Team.local(1, "host"), None)[0])
 
 
+def write_all(file: Any, data: bytes) -> None:
+    """Writes to an open file, of which one without a buffer takes some bytes at a time."""
+    left = memoryview(data)
+    while left:
+        left = left[file.write(left) or len(left) :]
+
+
 # DLPack.
 
 

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use super::npy::Content;
 
-/// The first line. Another version is another format.
+/// The first line begins with this; another version is another format.
+const KIND: &str = "partita state ";
 const FIRST: &str = "partita state 1";
 
 /// A value that is in the manifest itself.
@@ -76,6 +77,15 @@ impl Manifest {
         text + &format!("checksum {sum:08x}\n")
     }
 
+    /// Whether bytes were a manifest, if not this one, before they were changed or cut off.
+    pub fn is_ours(bytes: &[u8]) -> bool {
+        bytes.starts_with(KIND.as_bytes())
+    }
+
+    pub fn from_bytes(bytes: &[u8]) -> Option<Manifest> {
+        std::str::from_utf8(bytes).ok().and_then(Manifest::from_text)
+    }
+
     /// `None` for what [`Manifest::to_text`] did not write.
     pub fn from_text(text: &str) -> Option<Manifest> {
         let end = text.strip_suffix('\n')?.rfind('\n')? + 1;
@@ -106,7 +116,7 @@ fn entry(line: &str) -> Option<(String, Entry)> {
             let shape =
                 shape.strip_prefix('(')?.strip_suffix(')')?.split(',').filter(|extent| !extent.is_empty());
             let shape = shape.map(|extent| extent.parse().ok()).collect::<Option<Vec<i64>>>()?;
-            let content = Content::named(type_name, shape)?;
+            let content = Content::named(type_name, shape).filter(Content::is_countable)?;
             let entry = Entry::Array(content, u32::from_str_radix(sum, 16).ok()?);
             return is_name(name).then(|| (name.to_owned(), entry));
         }

@@ -61,6 +61,13 @@ impl Content {
         shape
     }
 
+    /// Whether there can be so many elements.
+    pub fn is_countable(&self) -> bool {
+        let mut extents = self.shape.iter();
+        self.shape.iter().all(|extent| *extent >= 0)
+            && extents.try_fold(16i64, |all, extent| all.checked_mul(*extent)).is_some()
+    }
+
     /// How many bytes the elements have.
     pub fn bytes(&self) -> u64 {
         self.stored_shape().iter().product::<i64>() as u64 * self.dtype.size_bytes() as u64
@@ -181,7 +188,7 @@ impl PartialChecksum {
 }
 
 /// Writes the elements of a box, in C order, into the file of an array.
-pub fn write(file: &mut File, of: &Content, cells: &Region, elements: &[u8]) -> Result<PartialChecksum> {
+pub fn write(mut file: &File, of: &Content, cells: &Region, elements: &[u8]) -> Result<PartialChecksum> {
     let (begin, size) = (of.header().len() as u64, of.dtype.size_bytes());
     let (offsets, run) = runs(&of.stored_shape(), cells);
     let placed = || offsets.iter().map(|at| at * size as u64).zip(elements.chunks(run.max(1) * size));
@@ -194,22 +201,21 @@ pub fn write(file: &mut File, of: &Content, cells: &Region, elements: &[u8]) -> 
     Ok(sum)
 }
 
-/// Reads what [`write`] wrote.
-pub fn read(file: &mut File, of: &Content, cells: &Region) -> Result<(Vec<u8>, PartialChecksum)> {
+/// Reads what [`write`] wrote, into memory of so many zeros as that takes.
+pub fn read(mut file: &File, of: &Content, cells: &Region, elements: &mut [u8]) -> Result<PartialChecksum> {
     let (begin, size) = (of.header().len() as u64, of.dtype.size_bytes());
     let (offsets, run) = runs(&of.stored_shape(), cells);
-    let mut elements = vec![0; offsets.len() * run * size];
     for (offset, bytes) in offsets.iter().zip(elements.chunks_mut(run.max(1) * size)) {
         file.seek(SeekFrom::Start(begin + offset * size as u64))?;
         file.read_exact(bytes)?;
     }
     let mut sum = PartialChecksum::new(of.bytes());
     sum.part(offsets.iter().map(|at| at * size as u64).zip(elements.chunks(run.max(1) * size)));
-    Ok((elements, sum))
+    Ok(sum)
 }
 
 /// Refuses a file of another length or with another header than one of this content has.
-pub fn check(file: &mut File, of: &Content) -> Result<()> {
+pub fn check(mut file: &File, of: &Content) -> Result<()> {
     let header = of.header();
     let (expected, given) = (header.len() as u64 + of.bytes(), file.metadata()?.len());
     if given != expected {
@@ -217,6 +223,7 @@ pub fn check(file: &mut File, of: &Content) -> Result<()> {
         return Err(Error::new(ErrorKind::InvalidData, text));
     }
     let mut found = vec![0; header.len()];
+    file.rewind()?;
     file.read_exact(&mut found)?;
     match found == header {
         true => Ok(()),
