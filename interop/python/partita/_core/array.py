@@ -6,7 +6,6 @@ import math
 import numbers
 import operator
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeVar
 
 from .. import _native
@@ -275,7 +274,9 @@ class Array(BaseArray):
         host = self.numpy()
         # NumPy hears nothing of what the system refuses when it closes the file.
         data = sep.join(format % (x,) for x in host.ravel().tolist()).encode() if sep else host.tobytes()
-        with nullcontext(file) if hasattr(file, "write") else open(file, "wb") as opened:
+        if hasattr(file, "write"):
+            return write_all(file, data)
+        with open(file, "wb") as opened:
             write_all(opened, data)
 
     @property
