@@ -52,8 +52,8 @@ impl<V: Into<Value>> From<V> for Saved {
 /// Collective: all ranks pass the same names and values.
 ///
 /// When it returns, on any rank, the state is in the files, whatever ends the program or the machine
-/// afterwards. Until then the state that was saved there last is. After an error, or an end of any rank at any
-/// moment, the folder has one of the two, whole. Each array is a `.npy` file.
+/// afterwards. Until then the state that was saved there last is. After an error, or an end of any rank at
+/// any moment, the folder has one of the two, whole. Each array is a `.npy` file.
 ///
 /// In the folder a `manifest` names the state's own folder, and `partita.saving` those that saves make and
 /// remove; nothing else is ever removed or replaced.
