@@ -136,12 +136,14 @@ impl From<Precision> for DType {
 
 /// What the widest stencil needs.
 const LEAST_EXTENT: i64 = 9;
-/// What needs no care when it is multiplied by a few; no memory has room for it.
-const MOST_EXTENT: i64 = 1 << 50;
+/// What needs no care when it is multiplied by a few.
+const MOST_EXTENT: i64 = 1 << 40;
 
 fn extent(text: &str) -> Result<i64, String> {
     match text.parse() {
-        Ok(extent) if extent > MOST_EXTENT => Err(format!("expected a number of at most {MOST_EXTENT}")),
+        Ok(extent) if extent > MOST_EXTENT => {
+            Err(format!("expected a number of at most {MOST_EXTENT}: no memory has room for more"))
+        }
         Ok(extent) if extent >= LEAST_EXTENT => Ok(extent),
         _ => Err(format!("expected a number of at least {LEAST_EXTENT}, which the widest stencil needs")),
     }
@@ -348,8 +350,10 @@ mod tests {
         }
         let why = said("run --parts 1000000").expect_err("too many parts");
         assert!(why.contains("at most 1024"), "{why}");
-        let why = said(&format!("run --n {}", i64::MAX)).expect_err("an extent that overflows");
-        assert!(why.contains("at most 1125899906842624"), "{why}");
+        for wrong in ["--n 99999999999999", "--cube 9223372036854775807"] {
+            let why = said(&format!("run {wrong}")).expect_err(wrong);
+            assert!(why.contains("at most 1099511627776: no memory has room"), "{wrong}: {why}");
+        }
         for wrong in ["--samples 0", "--parts 0"] {
             let why = said(&format!("run {wrong}")).expect_err(wrong);
             assert!(why.contains("at least 1"), "{wrong}: {why}");
