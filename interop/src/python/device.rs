@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use partita::wire::world;
+use partita::wire::{job, world};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
