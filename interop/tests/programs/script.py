@@ -28,7 +28,7 @@ with np.errstate(all="ignore"):
     theirs = program(
         np, lambda x: np.array(x, order="C"), np.asarray, lambda x, d: x.copy(), lambda x, d: x.copy(), lambda x: x, lambda x: x
     )
-ours = program(pt, lambda x: x, lambda x: x, make, lambda x, d: x.redistribute(d), lambda x: x.eval(), lambda x: x.numpy())
+ours = program(pt, pt.asarray, pt.asarray, make, lambda x, d: x.redistribute(d), lambda x: x.eval(), lambda x: x.numpy())
 ours = ours.numpy()
 print("NumPy:", theirs.dtype, theirs.shape, theirs, "partita:", ours.dtype, ours.shape, ours, sep="\\n")
 assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype), "shape or type"
