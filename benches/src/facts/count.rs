@@ -7,10 +7,10 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 
-use super::Target;
 use super::assembler::{Assembled, Tools};
 use super::launches::{Launch, Place, Recorded};
 use super::sass::Instruction;
+use super::target::Target;
 use crate::cases::workload::Sizes;
 
 /// Bytes of the widest load.

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 use partita::prelude::*;
 use serde::Deserialize;
 
-use super::Target;
+use super::target::Target;
 use crate::cases::bound::Bound;
 use crate::cases::case::{On, Work};
 use crate::cases::workload::{Sizes, WORKLOADS, Workload};

@@ -9,6 +9,7 @@ mod count;
 mod launches;
 mod limits;
 mod sass;
+mod target;
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -19,34 +20,7 @@ use partita::DType;
 
 use crate::cases::workload::Sizes;
 use count::{KernelFacts, kernel_facts};
-
-/// A GPU that kernels are assembled for, and of how many multiprocessors, which the shape of a launch depends
-/// on: A100, RTX 4090, H100 and H200, B200.
-#[derive(Clone, Copy, Debug)]
-struct Target {
-    name: &'static str,
-    multiprocessors: u32,
-}
-
-const TARGETS: [Target; 4] = [
-    Target { name: "sm_80", multiprocessors: 108 },
-    Target { name: "sm_89", multiprocessors: 128 },
-    Target { name: "sm_90", multiprocessors: 132 },
-    Target { name: "sm_100", multiprocessors: 148 },
-];
-
-impl Target {
-    fn named(name: &str) -> Result<Target> {
-        let known = || TARGETS.map(|target| target.name).join(", ");
-        let found = TARGETS.into_iter().find(|target| target.name == name);
-        found.with_context(|| format!("no target `{name}`; there are {}", known()))
-    }
-
-    /// Compute capability times ten.
-    fn sm(&self) -> &'static str {
-        self.name.trim_start_matches("sm_")
-    }
-}
+use target::Target;
 
 /// Which kernels to count.
 #[derive(Args)]

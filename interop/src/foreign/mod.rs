@@ -1,5 +1,5 @@
-//! Interfaces of other libraries in C: DLPack, its Python capsules, buffers, and communicators of mpi4py. All unsafe
-//! code of this crate is here.
+//! Interfaces of other libraries in C: DLPack, its Python capsules, buffers, and communicators of mpi4py. All
+//! unsafe code of this crate is here.
 //!
 //! Contract:
 //! - A DLPack struct belongs to one side at a time. Who holds it calls its deleter once; until then its

@@ -10,8 +10,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Command lines of each program, unless it is said.
 const COUNT: u64 = 200;
 
-/// A test program that `soak` runs for longer than `test` does: what it shows, its name, names of its tests, and
-/// the variables that say how long.
+/// A test program that `soak` runs for longer than `test` does: what it shows, its name, names of its tests,
+/// and the variables that say how long.
 type Chore = (&'static str, &'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
 const CHORES: &[Chore] = &[
     (
