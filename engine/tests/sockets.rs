@@ -477,7 +477,8 @@ fn processes_that_were_started_alone_are_no_ranks() {
 #[test]
 fn variables_that_contradict_each_other_are_errors_that_name_them() {
     for (rank, size, _) in NAMES {
-        let cases: [(&[(&str, &str)], &str, &str); 8] = [
+        type Case<'a> = (&'a [(&'a str, &'a str)], &'a str, &'a str);
+        let cases: [Case; 8] = [
             (&[(rank, "5"), (size, "3")], rank, "`5`"),
             (&[(rank, "3"), (size, "3")], rank, "`3`"),
             (&[(rank, "abc"), (size, "3")], rank, "`abc`"),
