@@ -31,7 +31,6 @@ from ._core.reductions import *
 from ._core.views.addresses import *
 from ._numpy import dispatch as _dispatch
 from ._numpy.applying import *
-from ._numpy.conditions import *
 from ._numpy.creation import *
 from ._numpy.dispatch import *
 from ._numpy.elementwise import *
@@ -46,6 +45,7 @@ from ._numpy.selecting.sets import *
 from ._numpy.selecting.sorting import *
 from ._numpy.statistics import *
 from ._numpy.types import *
+from ._numpy.ufuncs.conditions import *
 from ._numpy.ufuncs.ufunc import *
 from ._numpy.ufuncs.names import *
 from ._native import Device as Device

@@ -71,9 +71,9 @@ impl Device {
         location(&self.0).into()
     }
 
-    /// By kind, number and name; see `partita._core.teams`.
+    /// By kind, number and name; see `partita._core.ranks.teams`.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reconstruction<'py, (String, i32, &str)>> {
-        let again = py.import("partita._core.teams")?.getattr("device")?;
+        let again = py.import("partita._core.ranks.teams")?.getattr("device")?;
         Ok((again, (self.kind(), location(&self.0).device_id, self.name())))
     }
 
@@ -261,9 +261,9 @@ impl Team {
     }
 
     /// By the number of members and the device of each, of several processes the kinds of devices; see
-    /// `partita._core.teams`.
+    /// `partita._core.ranks.teams`.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reconstruction<'py, (usize, usize, Vec<Device>)>> {
-        let again = py.import("partita._core.teams")?.getattr("team")?;
+        let again = py.import("partita._core.ranks.teams")?.getattr("team")?;
         Ok((again, (self.0.ranks(), self.0.size(), self.devices())))
     }
 

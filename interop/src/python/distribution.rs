@@ -293,7 +293,7 @@ impl Distribution {
         self.dist.svg().unwrap_or_else(|_| format!("<pre>{}</pre>", self.dist))
     }
 
-    /// By the team and the facts; see `partita._core.teams`.
+    /// By the team and the facts; see `partita._core.ranks.teams`.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Team, DistributionFacts))> {
         let again = py.import("partita._native")?.getattr("distribution_of")?;
         Ok((again, (self.team(), DistributionFacts::of(&self.dist)?)))

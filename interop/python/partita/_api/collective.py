@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import _native
 from .._core.array import Array
-from .._core.teams import of_members
+from .._core.ranks.teams import of_members
 from .._native import Distribution, Partition
 from .create import from_parts
 from .dims import Block

@@ -419,7 +419,7 @@ class Array(BaseArray):
         return html_of(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles the gathered elements, the distribution and its team; see `partita._core.teams` for devices that are not
+        """Pickles the gathered elements, the distribution and its team; see `partita._core.ranks.teams` for devices that are not
         there again. Both directions are collective where the teams are over several processes."""
         where = self.team if self._scalar else self.dist
         return _unpickled, (self.numpy(), where, self.dtype.name, isinstance(self, _Scalar))

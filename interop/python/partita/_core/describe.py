@@ -16,7 +16,7 @@ from .. import _native
 from .base import BaseArray
 from .dtypes import bfloat16, float32
 from .memory import size, to_host
-from .teams import of_members, of_processes
+from .ranks.teams import of_members, of_processes
 from .watch import in_step
 
 _CELL = "padding:1px 14px 1px 0;text-align:left;background:none"

@@ -12,7 +12,7 @@ from typing import Any
 from .. import _native
 from .._native import Device, Distribution, Team
 from .dtypes import as_dtype, bfloat16, default
-from .teams import of_members, of_processes
+from .ranks.teams import of_members, of_processes
 from ..errors import UnsupportedError
 
 Shape = int | Sequence[int]

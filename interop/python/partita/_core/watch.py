@@ -1,5 +1,5 @@
 """The watch for floating-point conditions: which of them raise, and checks of what was recorded since. Which elements meet a
-condition is NumPy's rule, in `partita._numpy.conditions`. Also whether this thread runs the step of a `Loop`."""
+condition is NumPy's rule, in `partita._numpy.ufuncs.conditions`. Also whether this thread runs the step of a `Loop`."""
 
 from __future__ import annotations
 

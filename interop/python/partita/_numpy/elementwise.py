@@ -19,7 +19,7 @@ from .._core.rules import unary
 from .._core.views.index import one_axis
 from .._core.views.indexing import finished
 from ..errors import NotAnArrayError
-from .conditions import errstate
+from .ufuncs.conditions import errstate
 from .statistics import cumsum, diff
 from .types import finfo
 

@@ -15,7 +15,7 @@ from .._api.functions import log, sqrt, trunc
 from .._core.array import Array
 from .._core.dtypes import DType, float64
 from .._core.rules import where
-from .._core.teams import of_processes
+from .._core.ranks.teams import of_processes
 from .._native import Distribution, Team
 
 #: A parameter of a distribution: a number for all elements, or an array with one for each.

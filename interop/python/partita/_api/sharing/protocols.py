@@ -11,7 +11,7 @@ from ... import _native
 from ..._core.array import Array
 from ..._core.describe import address, device_of, get
 from ..._core.memory import host_of, refuse_copies
-from ..._core.teams import of_members, of_processes
+from ..._core.ranks.teams import of_members, of_processes
 from ..._native import Team, validate_distarray, validate_partitioned
 from ..create import asarray, from_parts
 

@@ -12,15 +12,15 @@ from collections.abc import Callable, Iterator
 from contextlib import ContextDecorator
 from typing import Any
 
-from .. import _native
-from .._api.functions import abs, any, isfinite, isinf, isnan
-from .._core.array import Array
-from .._core.base import array_of
-from .._core.rules import of_rank
-from .._core.watch import KINDS, Checks, Modes, modes, set_modes, watch
-from ..errors import UnsupportedError
-from .types import iinfo
-from .ufuncs.names import trunc
+from ... import _native
+from ..._api.functions import abs, any, isfinite, isinf, isnan
+from ..._core.array import Array
+from ..._core.base import array_of
+from ..._core.rules import of_rank
+from ..._core.watch import KINDS, Checks, Modes, modes, set_modes, watch
+from ...errors import UnsupportedError
+from ..types import iinfo
+from .names import trunc
 
 __all__ = ["errstate", "geterr", "seterr"]
 

@@ -12,9 +12,9 @@ import pickle
 from collections.abc import Sequence
 from typing import TypeVar
 
-from .. import _native
-from .._native import Device, Team
-from ..errors import NoDeviceError
+from ... import _native
+from ..._native import Device, Team
+from ...errors import NoDeviceError
 
 _Value = TypeVar("_Value")
 
