@@ -200,8 +200,6 @@ class Distribution:
 class Exporter:
     """The base of classes whose objects are buffers, by a method ``_exported(writable, strided)`` that gives one."""
 
-    def __buffer__(self, flags: int, /) -> memoryview: ...
-
 class Memory:
     """Cells in one device's memory that other packages can read."""
 
