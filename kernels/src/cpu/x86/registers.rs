@@ -131,7 +131,13 @@ pub(super) fn allocate(steps: &VirtualCode) -> AllocatedCode {
     let mut most_slots = slots;
     let mut placed = prologue.placed;
     // Whatever registers the body leaves free hold what it reads most often of the rest.
-    let most = sections(steps).map(|section| allocated(steps.level, section, &values, slots, &[]).most).max();
+    let used = |section: &Section| {
+        let mut allocator = allocated(steps.level, section, &values, slots, &[]);
+        // Stores of values that are the same at all points need registers, too.
+        allocator.stores(section);
+        allocator.most
+    };
+    let most = sections(steps).map(used).max();
     let free = steps.level.registers().saturating_sub(most.unwrap_or(0));
     let residents = residents(steps, &values, free);
     for (n, &id) in residents.iter().enumerate() {
