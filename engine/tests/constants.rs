@@ -38,16 +38,38 @@ fn loaded(operands: &[DType], least: usize) -> (usize, Arrays) {
 /// One kernel with constants, its memory, and what its outputs must hold.
 struct Case {
     kernel: Verified,
+    arguments: Vec<Scalar>,
     n: usize,
     arrays: Arrays,
     expected: Arrays,
 }
 
+impl Case {
+    fn launch(&self) -> Launch {
+        Launch { arguments: self.arguments.clone(), ..flat(&self.kernel, self.n) }
+    }
+}
+
 /// The operation with each hard value as the operand at `place`; `None` where there is no such operation.
 fn case(operation: &Operation, place: usize, least: usize) -> Option<Case> {
-    let reference = operation.loaded()?;
     let constants = cases::hard_constants(operation.operands[place]);
     let kernel = operation.with_constants(place, &constants)?;
+    case_of((operation, place), least, kernel, (constants, false))
+}
+
+/// The same with values as launch arguments.
+fn case_with_arguments(operation: &Operation, place: usize, values: Vec<Scalar>) -> Option<Case> {
+    let kernel = operation.with_arguments(place, values.len())?;
+    case_of((operation, place), 8, kernel, (values, true))
+}
+
+fn case_of(
+    (operation, place): (&Operation, usize),
+    least: usize,
+    kernel: Verified,
+    (constants, are_arguments): (Vec<Scalar>, bool),
+) -> Option<Case> {
+    let reference = operation.loaded()?;
     let mut others = operation.operands.clone();
     others.remove(place);
     let (n, inputs) = loaded(&others, least);
@@ -55,6 +77,7 @@ fn case(operation: &Operation, place: usize, least: usize) -> Option<Case> {
     let poison = vec![0xa5; n * result.size_bytes()];
     let mut arrays = inputs.clone();
     let mut expected = inputs.clone();
+    let arguments = if are_arguments { constants.clone() } else { Vec::new() };
     for scalar in constants {
         let mut operands = inputs.clone();
         operands.insert(place, bytes(scalar.dtype, [scalar.bits]));
@@ -64,7 +87,7 @@ fn case(operation: &Operation, place: usize, least: usize) -> Option<Case> {
         expected.push(on_host(&reference, &launch, &operands).pop().unwrap());
         arrays.push(poison.clone());
     }
-    Some(Case { kernel, n, arrays, expected })
+    Some(Case { kernel, arguments, n, arrays, expected })
 }
 
 /// A device, and the cases that it runs.
@@ -97,7 +120,7 @@ fn check(cases: &[Case]) {
         let cases: Vec<&Case> = cases.iter().filter(|case| suits(&case.kernel)).collect();
         for case in &cases {
             let kernel = &case.kernel;
-            match run_on(&device, kernel, &flat(kernel, case.n), &case.arrays) {
+            match run_on(&device, kernel, &case.launch(), &case.arrays) {
                 Ok(given) => differ.extend(difference(kernel, &case.expected, &given)),
                 Err(partita::Error::Unsupported { .. }) => unsupported.push(kernel.kernel().name.clone()),
                 Err(error) => differ.push(format!("{}: {error}", kernel.kernel().name)),
@@ -185,7 +208,7 @@ fn whole(kernel: Verified) -> Case {
     let outputs = params.iter().skip(arrays.len());
     arrays.extend(outputs.map(|param| vec![0xa5; n * param.dtype.size_bytes()]).collect::<Vec<_>>());
     let expected = on_host(&kernel, &flat(&kernel, n), &arrays);
-    Case { kernel, n, arrays, expected }
+    Case { kernel, arguments: Vec::new(), n, arrays, expected }
 }
 
 #[test]
@@ -195,6 +218,42 @@ fn hard_constants_on_either_side_of_every_operation() {
     let cases: Vec<Case> = cases.filter_map(|(operation, place)| case(operation, place, 8)).collect();
     assert!(cases.len() > 700, "{} cases", cases.len());
     check(&cases);
+}
+
+#[test]
+fn arguments_give_the_bits_of_constants_in_every_operation_and_function() {
+    let all: Vec<Operation> = cases::every_operation().into_iter().chain(cases::every_function()).collect();
+    let cases: Vec<Case> = all
+        .iter()
+        .flat_map(places)
+        .filter_map(|(operation, place)| {
+            case_with_arguments(operation, place, cases::hard_constants(operation.operands[place]))
+        })
+        .collect();
+    assert!(cases.len() > 800, "{} cases", cases.len());
+    check(&cases);
+}
+
+#[test]
+fn on_the_host_arguments_give_the_bits_of_constants_for_200_values() {
+    let all: Vec<Operation> = cases::every_operation().into_iter().chain(cases::every_function()).collect();
+    let host = Device::host();
+    let mut count = 0;
+    for (operation, place) in all.iter().flat_map(places) {
+        let dtype = operation.operands[place];
+        let values: Vec<Scalar> =
+            cases::hard_bits(dtype, 200).into_iter().map(|bits| Scalar { dtype, bits }).collect();
+        for values in values.chunks(16) {
+            let Some(case) = case_with_arguments(operation, place, values.to_vec()) else { continue };
+            let constant = operation.with_constants(place, values).unwrap();
+            let by_constant = run_on(&host, &constant, &flat(&constant, case.n), &case.arrays).unwrap();
+            let by_argument = run_on(&host, &case.kernel, &case.launch(), &case.arrays).unwrap();
+            let name = &case.kernel.kernel().name;
+            assert_eq!(difference(&case.kernel, &by_constant, &by_argument), None, "{name}");
+            count += values.len();
+        }
+    }
+    println!("ran: arguments {count}");
 }
 
 #[test]
@@ -217,7 +276,7 @@ fn one_value_as_all_operands() {
         operands.push(poison.clone());
         let result = on_host(&reference, &flat(&reference, n), &operands).pop().unwrap();
         let expected = vec![values.clone(), result];
-        Some(Case { kernel, n, arrays: vec![values, poison], expected })
+        Some(Case { kernel, arguments: Vec::new(), n, arrays: vec![values, poison], expected })
     };
     let operations = cases::every_operation();
     let several = operations.iter().filter(|operation| operation.operands.len() > 1);

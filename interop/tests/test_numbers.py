@@ -3,6 +3,7 @@ type, or an exception of the same class."""
 
 import math
 import operator
+import resource
 
 import numpy as np
 import partita as pt
@@ -285,3 +286,46 @@ def test_shifts_by_arrays_of_any_count(team, dtype, counts):
         (f"{dtype} >> {counts}", lambda: u >> v, lambda: host >> by, 0),
     ]
     assert differences(cases) == []
+
+
+NUMPY_KINDS = ["bool", "uint8", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128"]
+
+
+@pytest.mark.parametrize("kind", NUMPY_KINDS)
+def test_numbers_of_numpy_are_numbers(kind):
+    """They have types of their own, and are no data that travels."""
+    for dtype in NUMPY_KINDS:
+        host = np.arange(6).astype(dtype)
+        u = pt.asarray(host)
+        for number in np.array([0, 1, 3]).astype(kind):
+            for given, expected in (
+                (u + number, host + number),
+                (number * u, number * host),
+                (u == number, host == number),
+                (pt.where(u == 1, number, u), np.where(host == 1, number, host)),
+            ):
+                assert given.dtype == expected.dtype, (dtype, number)
+                np.testing.assert_array_equal(given.numpy(), expected)
+    v = pt.zeros(1000) + 1
+    v.numpy()
+    assert "8000 bytes read" in (v * np.dtype(kind).type(1)).explain()
+
+
+def test_new_numbers_take_no_memory():
+    def resident():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * resource.getpagesize()
+
+    u = pt.zeros(100, dtype="float32")
+
+    def run(steps):
+        for k in steps:
+            u[k % 100] = float(k)
+            v = (u * (0.25 + k) + k) / (1.0 + k)
+            v.numpy()
+
+    run(range(300))
+    before = resident()
+    run(range(300, 2300))
+    assert resident() - before < 4 << 20
+    assert u.numpy().tolist() == [float(k) for k in range(2200, 2300)]

@@ -177,6 +177,9 @@ pub(in crate::device) trait Driver: Any + Send + Sync {
     /// A compiled kernel.
     fn compile(&self, kernel: &Verified) -> DriverResult<Opaque>;
 
+    /// About how many bytes of memory a compiled kernel takes so far, besides the kernel.
+    fn code_bytes(&self, code: &Opaque) -> usize;
+
     /// Queues a job on a stream, or jobs of one program over independent boxes: in as few launches as the
     /// device can.
     fn launch(&self, stream: Stream, jobs: &[Job]) -> DriverResult<()>;

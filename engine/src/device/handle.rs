@@ -1,13 +1,10 @@
 //! [`Device`]: the handle to a device and its driver. The modules beside it add the verbs.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use partita_kernels::Verified;
-
 use super::driver::{DeviceKind, Driver};
-use super::launch::Program;
+use super::launch::Programs;
 use super::memory::Pool;
 use crate::config::config;
 use crate::device::{check_fork, process_id};
@@ -23,7 +20,7 @@ struct DeviceState {
     /// The process that opened it.
     process: u32,
     pool: Mutex<Pool>,
-    programs: Mutex<HashMap<Verified, Arc<Program>>>,
+    programs: Mutex<Programs>,
     /// Held by one evaluation at a time, see [`DeviceLocks`](super::DeviceLocks).
     lock: Mutex<()>,
 }
@@ -49,7 +46,7 @@ impl Device {
             driver,
             process: process_id(),
             pool: Mutex::new(Pool::new(config().budget_bytes)),
-            programs: Mutex::new(HashMap::new()),
+            programs: Mutex::new(Programs::new(config().program_bytes)),
             lock: Mutex::default(),
         }))
     }
@@ -109,7 +106,7 @@ impl Device {
     }
 
     /// The compiled kernels.
-    pub(super) fn programs(&self) -> MutexGuard<'_, HashMap<Verified, Arc<Program>>> {
+    pub(super) fn programs(&self) -> MutexGuard<'_, Programs> {
         self.0.programs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

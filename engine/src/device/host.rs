@@ -74,6 +74,10 @@ impl Driver for Host {
         Ok(Box::new(cpu::Program::compile_at(kernel, config().host_code)))
     }
 
+    fn code_bytes(&self, code: &Opaque) -> usize {
+        own::<cpu::Program>(&**code).code_bytes()
+    }
+
     fn launch(&self, _: Stream, jobs: &[Job]) -> DriverResult<()> {
         jobs.iter().try_for_each(|job| {
             run(job, threads()).map_err(DriverError::Launch)?;

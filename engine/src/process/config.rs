@@ -25,6 +25,8 @@ pub struct Config {
     pub debug: u8,
     /// `PARTITA_BUDGET_MB`: bytes each device may use; `None` means no budget of our own.
     pub budget_bytes: Option<u64>,
+    /// `PARTITA_PROGRAM_BYTES`: what compiled kernels may take on each device.
+    pub program_bytes: usize,
     /// `PARTITA_THREADS`: host threads.
     pub threads: usize,
     /// `PARTITA_DEADLINE_SECONDS`: how long one rank waits for another.
@@ -69,6 +71,7 @@ impl Default for Config {
             parts: None,
             debug: 0,
             budget_bytes: None,
+            program_bytes: 256 << 20,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             deadline: Duration::from_secs(30),
             mpi: None,
@@ -142,6 +145,9 @@ fn read(environment: impl Iterator<Item = (OsString, OsString)>) -> Result<Confi
         parts: given.value("PARTITA_PARTS", |text| whole(text, 1, 1 << 20))?,
         debug: given.value("PARTITA_DEBUG", |text| whole(text, 0, 4))?.unwrap_or(0) as u8,
         budget_bytes: given.value("PARTITA_BUDGET_MB", |text| size(text, 1 << 20))?,
+        program_bytes: given
+            .value("PARTITA_PROGRAM_BYTES", |text| size(text, 1))?
+            .map_or(unset.program_bytes, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
         threads: given.value("PARTITA_THREADS", |text| whole(text, 1, 4096))?.unwrap_or(unset.threads),
         deadline: given.value("PARTITA_DEADLINE_SECONDS", deadline)?.unwrap_or(unset.deadline),
         mpi: given.value("PARTITA_MPI", text)?,

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use partita_kernels::Access;
+use partita_kernels::{Access, Scalar};
 
 use super::ipc::IpcMemory;
 use super::message::{Message, MessageDownload};
@@ -12,7 +12,7 @@ use super::place::{MemorySpan, span_bytes};
 use crate::device::{Allocation, CopyRegion, Device, Job, Stream};
 use crate::error::Result;
 use crate::trace;
-use crate::wire::{CollectiveSignature, Ranks, pass};
+use crate::wire::{CollectiveSignature, Ranks, hash, pass};
 
 /// Commands in the order they must take effect.
 pub type Schedule = Vec<Command>;
@@ -25,6 +25,9 @@ pub struct Command {
     pub stream: Stream,
     /// The operation.
     pub op: Op,
+    /// The arguments of its launches that are plain numbers of the recorded program: which argument, and
+    /// which of the numbers.
+    pub(crate) numbers: Option<Arc<[(usize, u32)]>>,
 }
 
 impl Command {
@@ -32,12 +35,35 @@ impl Command {
     pub fn on(self, stream: Stream) -> Command {
         Command { stream, ..self }
     }
+
+    /// The plain numbers that a job of it computes with.
+    pub(crate) fn numbers_of(&self, job: &Job) -> impl Iterator<Item = Scalar> {
+        self.numbers.iter().flat_map(|places| places.iter()).map(|&(at, _)| job.launch.arguments[at])
+    }
+
+    /// Puts other plain numbers in the place of those that it computes with.
+    pub(crate) fn set_numbers(&mut self, numbers: &[Scalar]) {
+        let Some(places) = &self.numbers else { return };
+        let all = || places.iter().map(|&(at, which)| (at, numbers[which as usize]));
+        match &mut self.op {
+            Op::RecordHash { numbers: noted, .. } => *noted = all().map(|(_, number)| number).collect(),
+            op => {
+                for job in op.jobs_mut() {
+                    // A launch with the same numbers is shared.
+                    if all().any(|(at, number)| job.launch.arguments[at] != number) {
+                        let launch = Arc::make_mut(&mut job.launch);
+                        all().for_each(|(at, number)| launch.arguments[at] = number);
+                    }
+                }
+            }
+        }
+    }
 }
 
 impl From<Op> for Command {
     /// On [`Stream::Compute`].
     fn from(op: Op) -> Command {
-        Command { stream: Stream::Compute, op }
+        Command { stream: Stream::Compute, op, numbers: None }
     }
 }
 
@@ -79,8 +105,10 @@ pub enum Op {
     RecordHash {
         /// The ranks that compute the same.
         ranks: Ranks,
-        /// The hash.
-        computed: u64,
+        /// The hash of the kernel and the arguments that are no plain numbers.
+        kernel: u64,
+        /// The plain numbers.
+        numbers: Vec<Scalar>,
     },
     /// All ranks begin the same exchange.
     BeginCollective {
@@ -285,8 +313,8 @@ pub(crate) fn run(command: &Command) -> Result<()> {
                 Stream::Exchange => from_device.copy_on(stream, to_device, region),
             })
         }
-        Op::RecordHash { ranks, computed } => {
-            ranks.record_hash(*computed);
+        Op::RecordHash { ranks, kernel, numbers } => {
+            ranks.record_hash(hash(&(kernel, numbers)));
             Ok(())
         }
         Op::BeginCollective { ranks, signature } => {

@@ -52,11 +52,13 @@ pub struct CopyMode {
 pub fn fill_box(to: &Place, to_box: &Region, value: Scalar) -> Result<Command> {
     let mut k = Builder::new("fill_box", to_box.rank());
     let target = k.output(value.dtype);
-    let constant = k.constant(value);
-    let kernel = k.elementwise(&[(target, constant)])?;
+    let argument = k.argument(value.dtype);
+    let kernel = k.elementwise(&[(target, argument)])?;
     let program = to.device.compile(kernel)?;
     let memory = vec![Arc::clone(&to.allocation)];
-    Ok(launch(&to.device, program, &to_box.extents(), vec![to.view(to_box.start())], Vec::new(), memory))
+    let views = vec![to.view(to_box.start())];
+    let command = launch(&to.device, program, &to_box.extents(), views, vec![value], memory);
+    Ok(Command { numbers: Some([(0, 0)].into()), ..command })
 }
 
 /// One box on its way between two memories of one device.

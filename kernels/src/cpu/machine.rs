@@ -67,9 +67,10 @@ impl<K: PartialEq, C> CodeCache<K, C> {
         new
     }
 
-    fn count(&self) -> usize {
+    /// The sum of what a function gives for each code.
+    fn sum(&self, of: impl Fn(&C) -> usize) -> usize {
         let codes = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        codes.iter().filter(|(_, code)| code.is_some()).count()
+        codes.iter().filter_map(|(_, code)| code.as_deref()).map(of).sum()
     }
 }
 
@@ -85,6 +86,12 @@ impl ExecutableCode {
         let mut map = MmapMut::map_anon(written.bytes.len()).ok()?;
         map.copy_from_slice(&written.bytes);
         Some(ExecutableCode { written, map: map.make_exec().ok()? })
+    }
+
+    /// About how many bytes it takes: whole pages, and what they were made from.
+    fn bytes(&self) -> usize {
+        let MachineCode { bytes, .. } = &self.written;
+        self.map.len().next_multiple_of(4096) + bytes.len() + size_of_val(self.written.constants())
     }
 
     /// Computes the rows of a table; how many lanes of the last one, or the first that it leaves, are done.
@@ -125,7 +132,15 @@ impl Machine {
 
     /// How many codes there are so far, for shapes of launches and for rows that are computed together.
     pub(super) fn codes(&self) -> usize {
-        self.codes.count() + self.jammed.count() + self.folding.count()
+        self.codes.sum(|_| 1) + self.jammed.sum(|_| 1) + self.folding.sum(|_| 1)
+    }
+
+    /// About how many bytes the codes take, and the kernel with its functions spelled out.
+    pub(super) fn bytes(&self) -> usize {
+        let of = ExecutableCode::bytes;
+        let both = |codes: &LaunchCodes| of(&codes.full) + codes.small.as_ref().map_or(0, of);
+        let codes = self.codes.sum(both) + self.jammed.sum(of) + self.folding.sum(of);
+        codes + size_of_val(&self.prepared.kernel().body[..])
     }
 
     /// A launch whose values are folded along rows by code, if they can be.

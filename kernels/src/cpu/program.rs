@@ -59,6 +59,14 @@ impl Program {
         self.machine.as_ref().map_or(0, Machine::codes)
     }
 
+    /// About how many bytes it takes, with the machine code so far, besides the kernel.
+    pub fn code_bytes(&self) -> usize {
+        let steps = size_of_val(&self.code.steps[..]) + size_of_val(&self.code.prologue[..]);
+        let computed = self.scan.iter().flat_map(|scan| scan.starts.iter().chain(&scan.values));
+        let computed = computed.map(Program::code_bytes).sum::<usize>();
+        steps + computed + self.machine.as_ref().map_or(0, Machine::bytes)
+    }
+
     /// Compiles for an instruction set and sizes: for tests.
     pub(super) fn compile_for(kernel: &Verified, instructions: Instructions, tuning: Tuning) -> Program {
         let level = instructions.loops;

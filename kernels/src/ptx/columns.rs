@@ -352,7 +352,8 @@ impl StreamingPlan {
             _ => (16, 1),
         };
         // Numbers of the formula stay in registers.
-        let values = values + kernel.body.iter().filter(|inst| matches!(inst.op, Op::Const(_))).count();
+        let values = values
+            + kernel.body.iter().filter(|inst| matches!(inst.op, Op::Const(_) | Op::Argument(_))).count();
         // With more planes in the loop, ptxas computes more such terms than two blocks have registers for.
         let room = if is_scaled { room.min(MAX_SHARED_BYTES) } else { room };
         let computed = (kernel.body.len() - footprint.loads().len()) * lanes * per_operation;

@@ -63,6 +63,11 @@ impl Module {
         self.head() + "\n" + &self.entries[entry].text
     }
 
+    /// Bytes of all entries' texts.
+    pub fn text_bytes(&self) -> usize {
+        self.entries.iter().map(|entry| entry.text.len()).sum()
+    }
+
     /// All entries in one text, to be read.
     pub fn whole_text(&self) -> String {
         self.entries.iter().fold(self.head(), |text, entry| text + "\n" + &entry.text)

@@ -97,14 +97,29 @@ impl Operation {
     /// The same with a constant for the operand at `place`: one output per constant, the other operands are
     /// loaded.
     pub fn with_constants(&self, place: usize, constants: &[Scalar]) -> Option<Verified> {
-        let mut k = Builder::new(&format!("{}_constant_{place}", self.name), 1);
+        self.with(place, "constant", |k| constants.iter().map(|&scalar| k.constant(scalar)).collect())
+    }
+
+    /// The same with so many launch arguments in place of the constants.
+    pub fn with_arguments(&self, place: usize, count: usize) -> Option<Verified> {
+        let dtype = self.operands[place];
+        self.with(place, "argument", |k| (0..count).map(|_| k.argument(dtype)).collect())
+    }
+
+    fn with(
+        &self,
+        place: usize,
+        word: &str,
+        numbers: impl FnOnce(&mut Builder) -> Vec<Value>,
+    ) -> Option<Verified> {
+        let mut k = Builder::new(&format!("{}_{word}_{place}", self.name), 1);
         let others = self.operands.iter().enumerate().filter(|(n, _)| *n != place);
         let inputs: Vec<u32> = others.map(|(_, &d)| k.input(d)).collect();
         let loaded: Vec<Value> = inputs.iter().map(|&p| k.load(p, &[0])).collect();
         let mut stores = Vec::new();
-        for &scalar in constants {
+        for number in numbers(&mut k) {
             let mut values = loaded.clone();
-            values.insert(place, k.constant(scalar));
+            values.insert(place, number);
             let result = (self.body)(&mut k, &values);
             stores.push((k.output(k.dtype(result)), result));
         }

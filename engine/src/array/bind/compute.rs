@@ -47,7 +47,8 @@ pub(crate) fn compute(
         };
         let operands = (&kernel.leaves[..], &accesses[..]);
         let inputs = work.bind_operands(values, operands, &kernel.dist)?;
-        work.note(&kernel.kernel, &kernel.arguments);
+        work.note(&kernel.kernel, &kernel.arguments, &values.numbers);
+        let numbers = Some(kernel.arguments.slots()).filter(|slots| !slots.is_empty());
         let core = |part: usize, region: &Region| {
             let travelling =
                 inputs.iter().zip(kernel.leaves.iter().zip(&accesses)).filter(|(input, _)| input.travels);
@@ -56,6 +57,7 @@ pub(crate) fn compute(
                 None => core,
             })
         };
+        let arguments = &kernel.arguments;
         for (part, region) in regions.into_iter().enumerate() {
             if region.bounds.is_empty() || !team.is_here(part) {
                 continue;
@@ -73,8 +75,9 @@ pub(crate) fn compute(
                 };
                 memory.push((place.view(&corner), place));
             }
-            let (kernel, bounds, arguments) = (&kernel.kernel, region.bounds, kernel.arguments[part].clone());
-            let launch = BoundLaunch { kernel, part, region: bounds, memory, arguments };
+            let (kernel, bounds) = (&kernel.kernel, region.bounds);
+            let (arguments, numbers) = (arguments.on(part, &values.numbers), numbers.clone());
+            let launch = BoundLaunch { kernel, part, region: bounds, memory, arguments, numbers };
             queued.push(LaunchRegions { core: core(part, &bounds), region, launch });
         }
     }

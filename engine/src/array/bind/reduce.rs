@@ -87,11 +87,12 @@ impl ReductionPass<'_> {
     ) -> Result<Vec<Option<Partial>>> {
         let Reduce { dist, axes, kernel, leaves, accesses, arguments, .. } = self.task;
         let inputs = work.bind_operands(values, (leaves, accesses), dist)?;
-        work.note(kernel, arguments);
+        work.note(kernel, arguments, &values.numbers);
+        let numbers = Some(arguments.slots()).filter(|slots| !slots.is_empty());
         // A rank without parts launches nothing, but its exchange of operands comes first too.
         work.join_exchange()?;
         let mut partials = Vec::with_capacity(dist.parts());
-        for (part, arguments) in arguments.iter().enumerate() {
+        for part in 0..dist.parts() {
             if self.root_of_partial(part).is_none() || !self.team.is_here(part) {
                 partials.push(None);
                 continue;
@@ -118,7 +119,8 @@ impl ReductionPass<'_> {
                 axes.iter().for_each(|&axis| view.strides[axis] = 0);
                 (view, place.clone())
             }));
-            work.launch(&BoundLaunch { kernel, part, region, memory, arguments: arguments.clone() })?;
+            let (arguments, numbers) = (arguments.on(part, &values.numbers), numbers.clone());
+            work.launch(&BoundLaunch { kernel, part, region, memory, arguments, numbers })?;
             partials.push(Some(partial));
         }
         Ok(partials)
@@ -176,8 +178,8 @@ impl ReductionPass<'_> {
         let line = || View { offset: 0, strides: vec![1] };
         let memory = kept.iter().chain(later).map(|place| (line(), place.clone())).collect();
         let region = Region::new(&[0], &[region.volume()?])?;
-        let (kernel, arguments) = (&self.task.combine, Vec::new());
-        work.launch(&BoundLaunch { kernel, part: root, region, memory, arguments })
+        let (kernel, arguments, numbers) = (&self.task.combine, Vec::new(), None);
+        work.launch(&BoundLaunch { kernel, part: root, region, memory, arguments, numbers })
     }
 }
 

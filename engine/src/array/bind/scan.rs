@@ -368,7 +368,14 @@ impl PartScan<'_, '_> {
                 (view, lines.place.clone())
             };
             let memory = operands.iter().map(bound).collect();
-            self.work.launch(&BoundLaunch { kernel, part, region, memory, arguments: Vec::new() })?;
+            self.work.launch(&BoundLaunch {
+                kernel,
+                part,
+                region,
+                memory,
+                arguments: Vec::new(),
+                numbers: None,
+            })?;
         }
         Ok(())
     }

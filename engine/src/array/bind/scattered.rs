@@ -55,7 +55,7 @@ fn reshape(
             (View { offset: 0, strides: vec![1] }, to),
         ];
         let (kernel, region) = (&kernel, Region::new(&[0], &[stop - start])?);
-        work.launch(&BoundLaunch { kernel, part, region, memory, arguments: Vec::new() })?;
+        work.launch(&BoundLaunch { kernel, part, region, memory, arguments: Vec::new(), numbers: None })?;
     }
     work.finish()
 }
@@ -186,7 +186,7 @@ impl ScheduleBuilder {
         let region = Region::new(&[0], &[list.count as i64])?;
         let numbers = self.upload(part, list)?;
         let memory = vec![(in_line(), numbers), (anywhere(1), memory.clone()), (in_line(), line.clone())];
-        self.launch(&BoundLaunch { kernel, part, region, memory, arguments: Vec::new() })
+        self.launch(&BoundLaunch { kernel, part, region, memory, arguments: Vec::new(), numbers: None })
     }
 }
 
@@ -305,7 +305,7 @@ impl WindowIndices<'_> {
             }
             operands.push((anywhere(rank), memory));
             operands.push((piece.view(region.start()), piece));
-            work.launch(&BoundLaunch { kernel, part, region, memory: operands, arguments })?;
+            work.launch(&BoundLaunch { kernel, part, region, memory: operands, arguments, numbers: None })?;
         }
         work.finish()
     }

@@ -11,8 +11,10 @@ use partita_kernels::{DType, Launch, Scalar, Verified, View};
 use rustc_hash::FxHashMap;
 
 use crate::array::loops::recorder::Recorder;
+use crate::array::lower::arguments::KernelArguments;
 use crate::array::lower::graph::NodeId;
 use crate::array::memory::storage::{HaloWidths, Storage};
+use crate::array::record::expr::Slot;
 use crate::array::record::node::Node;
 use crate::device::{Buffer, Job, Stream};
 use crate::error::{Error, Result};
@@ -110,10 +112,12 @@ impl ScheduleBuilder {
 
     /// Makes the next collective operation compare a kernel and the arguments of its launch on each part,
     /// whichever rank's it is.
-    pub fn note(&mut self, kernel: &Verified, arguments: &[Vec<Scalar>]) {
+    pub fn note(&mut self, kernel: &Verified, arguments: &KernelArguments, numbers: &[Scalar]) {
         if let Some(ranks) = self.team.wire() {
-            let computed = hash(&(kernel, arguments));
-            self.push(Op::RecordHash { ranks: ranks.clone(), computed });
+            let places = arguments.slots();
+            let numbers = places.iter().map(|&(_, slot)| numbers[slot as usize]).collect();
+            let op = Op::RecordHash { ranks: ranks.clone(), kernel: hash(&(kernel, arguments)), numbers };
+            self.push(Command { numbers: Some(places), ..op.into() });
         }
     }
 
@@ -204,6 +208,8 @@ pub(crate) struct BoundLaunch<'a> {
     pub region: Region,
     pub memory: Vec<(View, Place)>,
     pub arguments: Vec<Scalar>,
+    /// Those of the arguments that are plain numbers.
+    pub numbers: Option<Arc<[(usize, Slot)]>>,
 }
 
 impl BoundLaunch<'_> {
@@ -223,18 +229,26 @@ impl BoundLaunch<'_> {
         };
         let memory = self.memory.iter().map(|(_, place)| Arc::clone(&place.allocation)).collect();
         let job = Job { program: device.compile(self.kernel.clone())?, launch: Arc::new(launch), memory };
-        Ok(Op::Launch { device: device.clone(), job }.into())
+        let op = Op::Launch { device: device.clone(), job };
+        Ok(Command { numbers: self.numbers.clone(), ..op.into() })
     }
 }
 
-/// Recorded nodes keep their own memory; other values of the graph are kept here.
+/// Recorded nodes keep their own memory; other values of the graph, and the numbers, are kept here.
 #[derive(Default)]
 pub(crate) struct Values {
     nodes: FxHashMap<NodeId, Arc<Node>>,
     others: FxHashMap<NodeId, Arc<Storage>>,
+    /// The plain numbers of the recorded program.
+    pub numbers: Vec<Scalar>,
 }
 
 impl Values {
+    /// None but these numbers.
+    pub fn with(numbers: Vec<Scalar>) -> Values {
+        Values { numbers, ..Values::default() }
+    }
+
     /// Has a node of the graph stand for a recorded one.
     pub fn hold(&mut self, node: NodeId, recorded: &Arc<Node>) {
         self.nodes.insert(node, Arc::clone(recorded));

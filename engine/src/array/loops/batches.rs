@@ -45,7 +45,7 @@ pub(crate) fn together(schedule: &Schedule) -> Result<Option<ReplayBatch>> {
     if trace::is_on() {
         return Ok(None);
     }
-    for Command { stream, op } in schedule {
+    for Command { stream, op, .. } in schedule {
         match op {
             Op::Launch { device, .. } | Op::BatchedCopy { device, .. } => {
                 graph.launch(device, *stream, op.jobs())?;
@@ -93,7 +93,7 @@ pub(crate) fn batches(
             }
             Ok(())
         };
-    for Command { stream, op } in schedule {
+    for Command { stream, op, numbers } in schedule {
         let (device, jobs) = match op {
             Op::Launch { device, job } => (device, vec![job]),
             Op::BatchedCopy { device, jobs } => (device, jobs),
@@ -102,7 +102,7 @@ pub(crate) fn batches(
                 if !op.is_host_only() {
                     close(&mut open, &mut batches)?;
                 }
-                batches.push(ReplayBatch::Single(Command { stream, op }));
+                batches.push(ReplayBatch::Single(Command { stream, op, numbers }));
                 continue;
             }
         };

@@ -1,6 +1,6 @@
 //! The numbers of steps. Those that change from step to step are uploaded in blocks, and the step gets the
-//! current ones. Plain numbers are constants in kernels, which a replay repeats: one that differs between two
-//! recorded steps is an error.
+//! current ones. Plain numbers are arguments of launches, or constants in kernels, which a replay repeats: one
+//! that differs between two recorded steps is an error.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -160,7 +160,7 @@ pub(crate) struct Constants(HashMap<Kernel, Vec<Used>>);
 /// What one step computed with one kernel.
 struct Used {
     step: u64,
-    /// Numbers in the order of the body; each list once, in the order of the launches.
+    /// Constants in the order of the body, then arguments; each list once, in the order of the launches.
     numbers: Vec<Vec<Scalar>>,
     /// The memory that is written with each list.
     written: Vec<Vec<u64>>,
@@ -174,8 +174,13 @@ impl Constants {
     /// A number that differs.
     pub fn compare(&mut self, step: u64, commands: &[Command], state: &[ArrayMemory]) -> Result<()> {
         let mut found: HashMap<Kernel, Used> = HashMap::new();
-        for job in commands.iter().flat_map(|command| command.op.jobs()) {
-            let Some((kernel, numbers)) = split(job.program.kernel().kernel()) else { continue };
+        for (command, job) in commands.iter().flat_map(|one| one.op.jobs().iter().map(move |job| (one, job)))
+        {
+            let (kernel, mut numbers) = split(job.program.kernel().kernel());
+            numbers.extend(command.numbers_of(job));
+            if numbers.is_empty() {
+                continue;
+            }
             let used = found.entry(kernel).or_insert_with(|| Used {
                 step,
                 numbers: Vec::new(),
@@ -221,8 +226,8 @@ impl Used {
     }
 }
 
-/// A kernel without its numbers, and these; `None` if it has none.
-fn split(kernel: &Kernel) -> Option<(Kernel, Vec<Scalar>)> {
+/// A kernel without its constants, and these.
+fn split(kernel: &Kernel) -> (Kernel, Vec<Scalar>) {
     let mut bare = kernel.clone();
     let mut numbers = Vec::new();
     for inst in &mut bare.body {
@@ -231,5 +236,5 @@ fn split(kernel: &Kernel) -> Option<(Kernel, Vec<Scalar>)> {
             *scalar = Scalar { dtype: scalar.dtype, bits: 0 };
         }
     }
-    (!numbers.is_empty()).then_some((bare, numbers))
+    (bare, numbers)
 }

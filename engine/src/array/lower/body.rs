@@ -1,5 +1,5 @@
 //! [`KernelBody`]: from expressions to one straight-line body. Pointwise operations, constants, coordinates
-//! and windows of the roots become instructions; computed values become parameters.
+//! and windows of the roots become instructions; computed values become parameters, plain numbers arguments.
 //!
 //! Every node is reached through a [`Map`] from the result's coordinates to its own; a view only changes
 //! the map, a broadcast dimension pins it. A node reached through several maps is computed again for each:
@@ -11,11 +11,12 @@ use std::sync::Arc;
 use partita_kernels::{BinaryOp, Builder, DType, MAX_RANK, Scalar, Value};
 use rustc_hash::FxHashMap;
 
+use crate::array::lower::arguments::{KernelArgument, KernelArguments};
 use crate::array::lower::footprint::without_load_offsets;
 use crate::array::lower::graph::{Graph, NodeId};
 use crate::array::memory::index_lists::IndexList;
 use crate::array::memory::step_numbers::StepNumbers;
-use crate::array::record::expr::{Expr, Pointwise};
+use crate::array::record::expr::{Expr, Pointwise, Slot};
 use crate::array::record::map::Map;
 use crate::error::Result;
 use crate::index::{Along, Distribution};
@@ -24,7 +25,8 @@ use crate::index::{Along, Distribution};
 /// registers and first-level caches are surely exhausted; it was not tuned.
 const MAX_BODY: usize = 4000;
 
-/// Most loads: so many distances fit, beside those of 40 arrays, into the 4 KiB that a CUDA launch passes.
+/// Most loads and arguments: so many distances and numbers fit, beside those of 40 arrays, into the 4 KiB
+/// that a CUDA launch passes.
 const MAX_LOADS: usize = 256;
 
 /// Something the kernel reads.
@@ -61,8 +63,9 @@ pub(crate) struct KernelBody {
     coord: DType,
     /// The global coordinate in each dimension, once it is computed.
     globals: [Option<Value>; MAX_RANK],
-    /// The dimensions whose formulas' numbers are the kernel's arguments.
-    formulas: Vec<usize>,
+    pub arguments: KernelArguments,
+    /// The arguments that are plain numbers.
+    numbers: FxHashMap<Slot, Value>,
     known: FxHashMap<(NodeId, Map), Value>,
     leaf_of: FxHashMap<(NodeId, Map), usize>,
     /// The last operation finished: where to cut.
@@ -79,7 +82,8 @@ impl KernelBody {
             coord: if fits_i32(dist) { DType::I32 } else { DType::I64 },
             dist: Arc::clone(dist),
             globals: [None; MAX_RANK],
-            formulas: Vec::new(),
+            arguments: KernelArguments::default(),
+            numbers: HashMap::default(),
             known: HashMap::default(),
             leaf_of: HashMap::default(),
             last: None,
@@ -109,10 +113,10 @@ impl KernelBody {
         Ok(Ok(self.known[&start]))
     }
 
-    /// Whether the kernel reads more arrays, or at more places, than a launch can name.
+    /// Whether the kernel reads more arrays, or at more places, or has more arguments, than a launch can name.
     pub fn binds_too_much(&self) -> bool {
         let loads: usize = self.leaves.iter().map(|leaf| leaf.maps.len()).sum();
-        self.leaves.len() > self.max_leaves || loads > MAX_LOADS
+        self.leaves.len() > self.max_leaves || loads + self.arguments.len() > MAX_LOADS
     }
 
     /// What to store first when the kernel grows too large: the last operation finished, or the
@@ -135,7 +139,8 @@ impl KernelBody {
             return Ok(LoweringStep::Done(self.load(graph, node, map)?));
         };
         let operands: Vec<(NodeId, Map)> = match expr {
-            Expr::Fill(scalar) => return Ok(LoweringStep::Done(self.builder.constant(*scalar))),
+            Expr::Fill(slot) => return Ok(LoweringStep::Done(self.plain_number(*slot, graph.dtype(node)))),
+            Expr::Constant(scalar) => return Ok(LoweringStep::Done(self.builder.constant(*scalar))),
             Expr::Coord(d) => {
                 let value = self.coordinate(map.axes()[*d], shape[*d], graph.dtype(node));
                 return Ok(LoweringStep::Done(value));
@@ -273,8 +278,14 @@ impl KernelBody {
 
     /// [`crate::index::Formula`] in instructions; its numbers differ between parts and are arguments.
     fn formula(&mut self, dim: usize) -> Value {
-        self.formulas.push(dim);
-        let (k, dtype) = (&mut self.builder, self.coord);
+        let (map, grid, dtype) = (self.dist.map(dim), self.dist.grid(), self.coord);
+        let formula = |part: usize| map.formula(grid.coordinate(part)[dim] as usize);
+        let numbers = |part| formula(part).map_or([0; 4], |formula| formula.numbers());
+        for n in 0..4 {
+            let of_part = (0..self.dist.parts()).map(|part| Scalar::from_i64(dtype, numbers(part)[n]));
+            self.arguments.push(KernelArgument::PerPart(of_part.collect()));
+        }
+        let k = &mut self.builder;
         let packed = k.coord(dim, dtype);
         let [shift, width, period, offset] = [(); 4].map(|()| k.argument(dtype));
         let hit = k.binary(BinaryOp::Add, packed, shift);
@@ -303,12 +314,12 @@ impl KernelBody {
         self.builder.load(self.leaves[at].param, &vec![0; self.dist.rank()])
     }
 
-    /// The arguments that the kernel expects at one part.
-    pub fn arguments(&self, part: usize) -> Vec<Scalar> {
-        let at = self.dist.grid().coordinate(part);
-        let formula = |&dim: &usize| self.dist.map(dim).formula(at[dim] as usize);
-        let numbers = self.formulas.iter().filter_map(formula).flat_map(|formula| formula.numbers());
-        numbers.map(|number| Scalar::from_i64(self.coord, number)).collect()
+    /// A plain number of the recorded program.
+    fn plain_number(&mut self, slot: Slot, dtype: DType) -> Value {
+        *self.numbers.entry(slot).or_insert_with(|| {
+            self.arguments.push(KernelArgument::Number(slot));
+            self.builder.argument(dtype)
+        })
     }
 }
 

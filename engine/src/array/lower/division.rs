@@ -205,7 +205,7 @@ impl WorkList {
 fn below(graph: &Graph, node: NodeId) -> Below {
     let Some(expr) = graph.expr(node) else { return Below::Nothing };
     match expr {
-        Expr::Fill(_) | Expr::Number(..) => Below::Nothing,
+        Expr::Fill(_) | Expr::Constant(_) | Expr::Number(..) => Below::Nothing,
         Expr::Coord(_) => Below::Operands(Vec::new(), WorkKind::Pointwise),
         Expr::Apply(..) => Below::Operands(graph.operands(node), WorkKind::Pointwise),
         Expr::View { base, map } => match graph.view_within_box(*base, graph.shape(node), map) {

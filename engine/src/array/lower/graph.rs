@@ -8,12 +8,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use partita_kernels::DType;
+use partita_kernels::{DType, Scalar};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::array::memory::pitch::Pitch;
 use crate::array::memory::storage::{HaloWidths, Storage};
-use crate::array::record::expr::{DistKey, Expr, NodeLayout, Portion};
+use crate::array::record::expr::{DistKey, Expr, NodeLayout, Portion, Slot};
 use crate::array::record::map::Map;
 use crate::array::record::node::{Node, NodeState, distribution};
 use crate::error::Result;
@@ -22,6 +22,9 @@ use crate::team::Team;
 
 /// A node of a graph.
 pub(crate) type NodeId = u32;
+
+/// How a node of a graph is computed. Plain numbers are not part of it.
+pub(crate) type GraphExpr = Expr<NodeId, Slot>;
 
 #[derive(Clone, Default, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Graph {
@@ -42,7 +45,7 @@ pub(crate) struct GraphNode {
 /// evaluation comes before.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum GraphValue {
-    Lazy(Expr<NodeId>, NodeLayout<NodeId>),
+    Lazy(GraphExpr, NodeLayout<NodeId>),
     Memory(MemoryState),
 }
 
@@ -111,7 +114,7 @@ impl Graph {
         &mut self,
         shape: Index,
         dtype: DType,
-        expr: Expr<NodeId>,
+        expr: GraphExpr,
         layout: NodeLayout<NodeId>,
     ) -> NodeId {
         self.nodes.push(GraphNode { shape, dtype, value: GraphValue::Lazy(expr, layout) });
@@ -131,7 +134,7 @@ impl Graph {
     }
 
     /// How a node is computed; `None` if it is.
-    pub fn expr(&self, node: NodeId) -> Option<&Expr<NodeId>> {
+    pub fn expr(&self, node: NodeId) -> Option<&GraphExpr> {
         match &self.nodes[node as usize].value {
             GraphValue::Lazy(expr, _) => Some(expr),
             GraphValue::Memory(_) => None,
@@ -309,6 +312,8 @@ pub(crate) struct RecordedGraph {
     pub nodes: Vec<Arc<Node>>,
     /// The computed nodes in the order in which they were met.
     pub memory: Vec<(NodeId, Arc<Storage>)>,
+    /// The plain numbers, by their slots: one for each node that is one, also where they are equal.
+    pub numbers: Vec<Scalar>,
     /// Whether an evaluation of this graph can be kept for the next one that is equal: not with elements by
     /// their numbers, or numbers of a `Loop`'s step.
     pub is_cacheable: bool,
@@ -339,8 +344,8 @@ impl RecordedGraph {
         let graph = Graph { nodes: Vec::with_capacity(USUAL), parts: team.size(), ..Graph::default() };
         let numbers = HashMap::with_capacity_and_hasher(USUAL, FxBuildHasher);
         let mut met = Numbering { nodes: Vec::with_capacity(USUAL), numbers };
-        let (nodes, memory, pending) = (Vec::new(), Vec::new(), Vec::new());
-        let mut recorded = RecordedGraph { graph, nodes, memory, is_cacheable: true, pending };
+        let (nodes, memory, numbers, pending) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut recorded = RecordedGraph { graph, nodes, memory, numbers, is_cacheable: true, pending };
         for target in targets {
             let placement = target.placement.try_map(graph_window)?;
             let node = met.number(&target.node);
@@ -385,7 +390,11 @@ impl RecordedGraph {
                     NodeLayout::Known(dist) => NodeLayout::Known(dist.clone()),
                     NodeLayout::ViewOf(base, map) => NodeLayout::ViewOf(met.number(base), Arc::clone(map)),
                 };
-                GraphValue::Lazy(expr.map(|operand| met.number(operand)), layout)
+                let slot = |number: &Scalar| {
+                    self.numbers.push(*number);
+                    (self.numbers.len() - 1) as Slot
+                };
+                GraphValue::Lazy(expr.map(|operand| met.number(operand), slot), layout)
             }
         })
     }

@@ -125,9 +125,8 @@ impl Lowerer<'_> {
             Expr::Sort { operand, sort } => self.sort(node, operand, sort),
             Expr::Moved { base } => self.move_elements(node, base),
             Expr::Butterflies(pass, operands) => self.butterflies(node, pass, &operands),
-            Expr::Fill(_) | Expr::Coord(_) | Expr::Number(..) | Expr::Apply(..) | Expr::Reduce { .. } => {
-                Ok(())
-            }
+            Expr::Fill(_) | Expr::Constant(_) | Expr::Coord(_) | Expr::Number(..) => Ok(()),
+            Expr::Apply(..) | Expr::Reduce { .. } => Ok(()),
         }
     }
 
@@ -419,9 +418,8 @@ pub(crate) fn kernel_task(
     let placed = body.placed();
     let outputs: Vec<(u32, Value)> =
         dtypes.iter().zip(values).map(|(&dtype, value)| (body.builder.output(dtype), value)).collect();
-    let arguments = (0..dist.parts()).map(|part| body.arguments(part)).collect();
     let kernel = simplify(&body.builder.elementwise(&outputs)?);
-    let (leaves, dist) = (body.leaves, Arc::clone(dist));
+    let (leaves, arguments, dist) = (body.leaves, body.arguments, Arc::clone(dist));
     Ok(KernelTask { kernel, leaves, accesses, placed, arguments, dist, stores })
 }
 

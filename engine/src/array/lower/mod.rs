@@ -2,6 +2,7 @@
 //! ranks.
 
 pub(crate) mod access;
+pub(crate) mod arguments;
 pub(crate) mod body;
 pub(crate) mod division;
 pub(crate) mod footprint;

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use partita_kernels::{
-    BinaryOp, Builder, CompareOp, DType, Fold, FoldOp, Scalar, UnaryOp, Value, Verified, simplify,
+    BinaryOp, Builder, CompareOp, DType, Fold, FoldOp, UnaryOp, Value, Verified, simplify,
 };
 use rustc_hash::FxHashSet;
 
@@ -146,7 +146,6 @@ impl Lowerer<'_> {
         };
         let folds: Vec<Fold> = members.iter().zip(values).map(fold).collect();
         let accesses = self.accesses(&body.leaves, dist)?;
-        let arguments: Vec<Vec<Scalar>> = (0..dist.parts()).map(|part| body.arguments(part)).collect();
         let marks: Vec<bool> = (0..dist.rank()).map(|d| axes.contains(&d)).collect();
         let kernel = simplify(&body.builder.reduce(&marks, &folds)?);
         let result = Arc::new(dist.reduced(axes)?);
@@ -163,7 +162,7 @@ impl Lowerer<'_> {
             kernel,
             leaves: body.leaves,
             accesses,
-            arguments,
+            arguments: body.arguments,
         })));
         Ok(true)
     }

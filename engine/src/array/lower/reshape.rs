@@ -116,8 +116,8 @@ impl ShapePropagation<'_, '_> {
         };
         let (whole, dtype) = (*graph.shape(node), graph.dtype(node));
         let (op, operands) = match graph.expr(node).cloned() {
-            Some(Expr::Fill(value)) => {
-                return Ok(Some(graph.push(*shape, dtype, Expr::Fill(value), layout)));
+            Some(expr @ (Expr::Fill(_) | Expr::Constant(_))) => {
+                return Ok(Some(graph.push(*shape, dtype, expr, layout)));
             }
             Some(Expr::Apply(op, operands)) => (op, operands),
             Some(Expr::Reshaped { base }) => return self.propagated(base, shape, level + 1),

@@ -5,9 +5,10 @@
 
 use std::sync::Arc;
 
-use partita_kernels::{DType, Scalar, Verified};
+use partita_kernels::{DType, Verified};
 
 use crate::array::lower::access::OperandAccess;
+use crate::array::lower::arguments::KernelArguments;
 use crate::array::lower::body::Leaf;
 use crate::array::lower::footprint::ArrayWindow;
 use crate::array::lower::graph::NodeId;
@@ -93,8 +94,7 @@ pub(crate) struct KernelTask {
     pub accesses: Vec<Option<OperandAccess>>,
     /// The dimensions along which the kernel needs coordinates.
     pub placed: Vec<bool>,
-    /// Per part.
-    pub arguments: Vec<Vec<Scalar>>,
+    pub arguments: KernelArguments,
     pub dist: Arc<Distribution>,
     pub stores: Vec<KernelStore>,
 }
@@ -117,7 +117,7 @@ pub(crate) struct Reduce {
     pub kernel: Verified,
     pub leaves: Vec<Leaf>,
     pub accesses: Vec<Option<OperandAccess>>,
-    pub arguments: Vec<Vec<Scalar>>,
+    pub arguments: KernelArguments,
     /// Combines partial results with later ones.
     pub combine: Verified,
 }

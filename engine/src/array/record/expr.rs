@@ -1,5 +1,6 @@
 //! [`Expr`]: how a value is computed from its operands, which are recorded nodes or, in lowering, the numbers
-//! of a graph's nodes; and the operations, without their operands.
+//! of a graph's nodes; and the operations, without their operands. A plain number is an argument of kernels:
+//! a recorded node has its value, a graph its [`Slot`], so programs that differ in numbers alone are one.
 
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
@@ -15,9 +16,11 @@ use crate::index::{Distribution, Index};
 /// How a value is to be computed. Operands of `Apply` broadcast: dimensions align at the end, and an
 /// extent of 1 stretches.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Expr<N> {
-    /// One value everywhere.
-    Fill(Scalar),
+pub(crate) enum Expr<N, V> {
+    /// One number everywhere.
+    Fill(V),
+    /// One value everywhere that kernels contain: what they do depends on it.
+    Constant(Scalar),
     /// The element's own global coordinate in a dimension.
     Coord(usize),
     /// A number of the current step of a `Loop`.
@@ -43,6 +46,9 @@ pub(crate) enum Expr<N> {
     /// A pass of a Fourier transform over the first operand, with the factors that are the second.
     Butterflies(Butterflies, Vec<N>),
 }
+
+/// The place of a number among those of a graph.
+pub(crate) type Slot = u32;
 
 /// A pass of a Fourier transform, of arrays of pairs. Dimension `from` of the operand, of `radix` cells, is
 /// transformed and moved behind the `span` dimensions that follow. Then all but the first of its cells are
@@ -92,10 +98,10 @@ impl<N> Operands<N> {
     }
 }
 
-impl<N> Expr<N> {
+impl<N, V> Expr<N, V> {
     pub fn operands(&self) -> impl Iterator<Item = &N> {
         let (nodes, portions): (&[N], &[Portion<N>]) = match self {
-            Expr::Fill(_) | Expr::Coord(_) | Expr::Number(..) => (&[], &[]),
+            Expr::Fill(_) | Expr::Constant(_) | Expr::Coord(_) | Expr::Number(..) => (&[], &[]),
             Expr::Apply(_, operands) => (operands.as_slice(), &[]),
             Expr::View { base: node, .. }
             | Expr::Reduce { operand: node, .. }
@@ -110,10 +116,11 @@ impl<N> Expr<N> {
         nodes.iter().chain(portions.iter().map(|portion| &portion.value))
     }
 
-    /// The same over other names of the operands.
-    pub fn map<M>(&self, mut name: impl FnMut(&N) -> M) -> Expr<M> {
+    /// The same over other names of the operands and of the number.
+    pub fn map<M, W>(&self, mut name: impl FnMut(&N) -> M, number: impl FnOnce(&V) -> W) -> Expr<M, W> {
         match self {
-            Expr::Fill(value) => Expr::Fill(*value),
+            Expr::Fill(value) => Expr::Fill(number(value)),
+            Expr::Constant(value) => Expr::Constant(*value),
             Expr::Coord(dim) => Expr::Coord(*dim),
             Expr::Number(numbers, which) => Expr::Number(Arc::clone(numbers), *which),
             Expr::Apply(op, operands) => Expr::Apply(*op, operands.map(name)),
@@ -142,7 +149,8 @@ impl<N> Expr<N> {
         match self {
             Expr::Apply(Pointwise::Math1(_) | Pointwise::Math2(_), _) => 30,
             Expr::Apply(..) | Expr::Coord(_) => 1,
-            Expr::Fill(_) | Expr::Number(..) | Expr::View { .. } | Expr::Reduce { .. } => 0,
+            Expr::Fill(_) | Expr::Constant(_) | Expr::Number(..) => 0,
+            Expr::View { .. } | Expr::Reduce { .. } => 0,
             Expr::Butterflies(pass, _) => 4 * pass.radix as u32,
             Expr::Scan { .. }
             | Expr::Sort { .. }

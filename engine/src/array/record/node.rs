@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::index::{Along, Distribution, Index, ProcessGrid, Region};
 use crate::team::Team;
 
-type NodeExpr = Expr<Arc<Node>>;
+type NodeExpr = Expr<Arc<Node>, Scalar>;
 
 impl NodeExpr {
     /// The error of the first operand that carries one.
@@ -63,7 +63,7 @@ pub(crate) struct Node {
 /// were recorded, so it may be too large, never too small.
 fn depth_of(expr: &NodeExpr) -> u32 {
     match expr {
-        Expr::Fill(_) | Expr::Number(..) => 0,
+        Expr::Fill(_) | Expr::Constant(_) | Expr::Number(..) => 0,
         _ => expr.operands().map(|node| node.depth()).max().unwrap_or(0).saturating_add(1),
     }
 }
@@ -155,6 +155,14 @@ impl Node {
         }
     }
 
+    /// The plain number that it is everywhere, if it is one.
+    pub fn as_number(&self) -> Option<Scalar> {
+        match &*self.state() {
+            NodeState::Lazy { expr: Expr::Fill(number), .. } => Some(*number),
+            NodeState::Lazy { .. } | NodeState::Ready(_) | NodeState::Failed(_) => None,
+        }
+    }
+
     pub fn storage(&self) -> Option<Arc<Storage>> {
         match &*self.state() {
             NodeState::Ready(storage) => Some(Arc::clone(storage)),
@@ -213,8 +221,8 @@ impl Node {
             let remedy = "make both teams with Team::world, or one of members of the other";
             return Err(Error::invalid(operation, "operands on teams over the same ranks", given, remedy));
         }
-        if let NodeState::Lazy { expr: Expr::Fill(value), .. } = &*self.state() {
-            let fill = Expr::Fill(*value);
+        if let Some(number) = self.as_number() {
+            let fill = Expr::Fill(number);
             return Ok(Node::lazy(self.shape, self.dtype, &like.team, fill, NodeLayout::Free));
         }
         let base = match self.rank() {
@@ -296,7 +304,7 @@ impl Node {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         match state {
             NodeState::Lazy {
-                expr: Expr::Fill(_) | Expr::Coord(_) | Expr::Number(..),
+                expr: Expr::Fill(_) | Expr::Constant(_) | Expr::Coord(_) | Expr::Number(..),
                 layout: NodeLayout::Free | NodeLayout::Known(_),
             } => None,
             NodeState::Lazy { .. } => Some(std::mem::replace(state, HOLLOW)),
@@ -318,7 +326,7 @@ fn drop_iteratively(state: NodeState) {
             }
         };
         match expr {
-            Expr::Fill(_) | Expr::Coord(_) | Expr::Number(..) => {}
+            Expr::Fill(_) | Expr::Constant(_) | Expr::Coord(_) | Expr::Number(..) => {}
             Expr::Apply(_, Operands::One(nodes)) => nodes.into_iter().for_each(&mut release),
             Expr::Apply(_, Operands::Two(nodes)) => nodes.into_iter().for_each(&mut release),
             Expr::Apply(_, Operands::Three(nodes)) => nodes.into_iter().for_each(&mut release),

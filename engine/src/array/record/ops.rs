@@ -112,6 +112,10 @@ impl Array {
         }
         let shape = if a.shape == b.shape { a.shape } else { broadcast(operation, &a.shape, &b.shape)? };
         let b = b.beside(operation, a)?;
+        let b = match b.as_number().filter(|&number| is_by_value(op, number)) {
+            Some(number) => Node::lazy(b.shape, b.dtype, &b.team, Expr::Constant(number), b.layout()),
+            None => b,
+        };
         let layout = layout_for(&shape, &[a, &b]);
         let operands = Operands::Two([Arc::clone(a), b]);
         Ok(Array::recording(Node::lazy(shape, dtype, &a.team, Expr::Apply(op, operands), layout)))
@@ -176,6 +180,20 @@ impl Array {
     #[doc = example!("assert!((&u / &u).is_nan().get(&[0, 0])? == true.into());")]
     pub fn is_nan(&self) -> Array {
         self.apply1("is_nan", Takes::Floats, Pointwise::Unary(UnaryOp::IsNan), DType::Bool)
+    }
+}
+
+/// Whether kernels contain a number that is the second operand, because what they do depends on it: counts of
+/// shifts, divisors of integers, small whole exponents. All other numbers are their arguments, so that one
+/// kernel serves all values.
+fn is_by_value(op: Pointwise, number: Scalar) -> bool {
+    match op {
+        Pointwise::Binary(BinaryOp::Shl | BinaryOp::Shr) => true,
+        Pointwise::Binary(BinaryOp::Div | BinaryOp::Rem) => !number.dtype.is_float(),
+        Pointwise::Math2(Math2::Pow) => {
+            [-4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0].contains(&number.to_f64())
+        }
+        _ => false,
     }
 }
 

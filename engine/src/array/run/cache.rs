@@ -141,6 +141,7 @@ impl Commands {
         };
         let command = |cached: &CachedCommand| {
             let mut command = cached.command.clone();
+            command.set_numbers(&recorded.numbers);
             for (job, memory) in command.op.jobs_mut().iter_mut().zip(&cached.memory) {
                 job.memory = memory.iter().map(part).collect::<Option<_>>()?;
             }

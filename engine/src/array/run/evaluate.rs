@@ -129,7 +129,7 @@ fn run(
         last_use.extend(task.reads().into_iter().chain(task.results()).map(|node| (node, at)));
     }
     last_use.extend(lowered.results.iter().map(|&node| (node, usize::MAX)));
-    let mut values = Values::default();
+    let mut values = Values::with(recorded.numbers.clone());
     for &node in last_use.keys() {
         if let Some(recorded) = recorded.nodes.get(node as usize) {
             values.hold(node, recorded);

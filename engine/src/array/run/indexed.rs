@@ -84,7 +84,7 @@ impl Array {
             let at = |place: crate::program::Place| (place.view(region.start()), place);
             let memory = vec![at(kept), at(ranks), (anywhere(1), to), at(from)];
             let arguments = vec![Scalar::from_i64(counting, bounds[part] + 1)];
-            work.launch(&BoundLaunch { kernel, part, region, memory, arguments })?;
+            work.launch(&BoundLaunch { kernel, part, region, memory, arguments, numbers: None })?;
         }
         work.finish()?;
         drop(guard);
@@ -158,7 +158,7 @@ impl Array {
             whole.offset = line.view(&[0]).offset;
             let at = |place: crate::program::Place| (place.view(region.start()), place);
             let memory = vec![at(list), (whole, line), at(to)];
-            work.launch(&BoundLaunch { kernel, part, region, memory, arguments: Vec::new() })?;
+            work.launch(&BoundLaunch { kernel, part, region, memory, arguments: Vec::new(), numbers: None })?;
         }
         work.finish()?;
         drop(guard);

@@ -38,16 +38,39 @@ impl Device {
     pub fn compile(&self, kernel: Verified) -> Result<Arc<Program>> {
         self.usable()?;
         let mut programs = self.programs();
-        if let Some(program) = programs.get(&kernel) {
-            return Ok(Arc::clone(program));
+        if let Some(program) = programs.find(&kernel) {
+            return Ok(program);
         }
         if config().debug >= 2 {
             say(format_args!("compile for {}:\n{kernel}", self.name()));
         }
         let code = self.driver().compile(&kernel).map_err(|e| self.failed(e))?;
-        let program = Arc::new(Program { device: self.number(), kernel: kernel.clone(), code });
-        programs.insert(kernel, Arc::clone(&program));
+        let program = Arc::new(Program { device: self.number(), kernel, code });
+        let forgotten = programs.keep(&program, |program| self.bytes_of(program));
+        // Dropping them calls the driver: others need not wait for that.
+        drop((programs, forgotten));
         Ok(program)
+    }
+
+    /// About what a program takes of memory.
+    fn bytes_of(&self, program: &Program) -> usize {
+        let kernel = program.kernel.kernel();
+        // The program has the kernel, and so have its key and the driver.
+        3 * (size_of_val(&kernel.body[..]) + size_of_val(&kernel.params[..]) + kernel.name.len())
+            + self.driver().code_bytes(&program.code)
+    }
+
+    /// Changes how many bytes compiled kernels may take on the device. The least recently used beyond it are
+    /// forgotten, and freed when nobody uses them any more. The limit at first is that of
+    /// `PARTITA_PROGRAM_BYTES`.
+    pub fn set_program_bytes(&self, bytes: u64) {
+        let forgotten = self.programs().set_limit(usize::try_from(bytes).unwrap_or(usize::MAX));
+        drop(forgotten);
+    }
+
+    /// How many compiled kernels the device keeps for further launches.
+    pub fn programs_kept(&self) -> usize {
+        self.programs().len()
     }
 
     /// Queues a job on a stream.

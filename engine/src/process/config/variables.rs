@@ -77,6 +77,12 @@ pub const VARIABLES: &[Variable] = &[
          `partita` in $XDG_CACHE_HOME, else in ~/.cache",
     ),
     user(
+        "PARTITA_PROGRAM_BYTES",
+        SIZE,
+        "memory of compiled kernels on each device, about: beyond it the least recently used are forgotten; \
+         default 256MiB",
+    ),
+    user(
         "PARTITA_TRACE",
         "a file",
         "write what ran when, for Perfetto (ui.perfetto.dev); under `mpirun` one file per rank. Prints at \

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from .. import _native
 from .base import A, BaseArray, array_of, made, operand
 from .dtypes import (
-    DType, bool_, complex_for, default, float16, float32, float_for, int8, int64, result_type,
+    ALL, DType, bool_, complex_for, default, float16, float32, float_for, int8, int64, result_type,
 )  # fmt: skip
 from .views.links import Component, view
 from .watch import is_watched, watch, watched
@@ -37,6 +37,8 @@ _UNCHANGED_INTEGERS = ("floor", "ceil", "trunc", "round")
 _ANY_KIND = ("negative", "absolute", "invert")
 #: What complex numbers have no meaning for; comparisons of size the extension refuses.
 _NOT_COMPLEX = ("fmod", "floor_divide", "remainder", "logaddexp", *_BITWISE)
+#: The types of NumPy's numbers that arrays have too.
+_NUMBERS = frozenset(dtype.name for dtype in ALL)
 #: From here on powers of complex numbers go by way of the logarithm, as in NumPy.
 _LARGE_POWER = 100
 
@@ -132,7 +134,7 @@ def operate(name: str, a: Operand, b: Operand) -> Any:
             return _all_alike(name, a, b, like)
         native = [None if _weak(value) else like._native for value in (a, b)]
     else:
-        arrays = [operand(value, like) for value in (a, b)]
+        arrays = [_strong(value, like) for value in (a, b)]
         if arrays[0] is None or arrays[1] is None:
             if name in ("equal", "not_equal") and isinstance(b if like is a else a, (str, bytes, type(None))):
                 return _like(like, like._native.constant("bool", name == "not_equal"))
@@ -161,6 +163,15 @@ def operate(name: str, a: Operand, b: Operand) -> Any:
     if name in _SHIFTS:
         return made(_shifted(name, common, first, second, numbers.get(id(b))), scalar)
     return made(_apply(name, common, first, second), scalar)
+
+
+def _strong(value: Operand, like: A) -> A | None:
+    """What is no number of Python as an array. A number of NumPy's is one beside ``like``, and no data."""
+    if not isinstance(value, BaseArray) and "numpy" in sys.modules and isinstance(value, sys.modules["numpy"].generic):
+        name = value.dtype.name
+        if name in _NUMBERS:
+            return _like(like, like._native.constant(name, value.item()))
+    return operand(value, like)  # type: ignore[no-any-return]
 
 
 def beyond(number: int, dtype: DType) -> int:
@@ -288,7 +299,7 @@ def _integer_power(base: A, exponent: int) -> A:
 def _integers(value: Operand, like: A, common: DType) -> A:
     if _weak(value):
         return _like(like, like._native.constant(common.name, value))
-    return operand(value, like).astype(common)  # type: ignore[no-any-return]
+    return _strong(value, like).astype(common)  # type: ignore[union-attr]
 
 
 def _integer_powers(base: A, exponent: A) -> A:
@@ -327,7 +338,7 @@ def where(condition: A, x: Operand, y: Operand, /) -> A:
             return type(condition)(mask.select(yes, no))
     like = next((value for value in (condition, x, y) if isinstance(value, BaseArray)), None)
     condition = array_of("where", condition, like)
-    arrays = [None if _weak(value) else operand(value, condition if like is None else like) for value in (x, y)]
+    arrays = [None if _weak(value) else _strong(value, condition if like is None else like) for value in (x, y)]
     strong = [array for array in arrays if array is not None]
     weak = [value for value in (x, y) if _weak(value)]
     if len(strong) + len(weak) != 2:

@@ -289,6 +289,8 @@ impl Array {
         let is_number = |other: &Bound<'_, PyAny>| match dtype {
             DType::Bool => false,
             _ if dtype.is_integer() => other.is_exact_instance_of::<PyInt>(),
+            // NumPy's float64 is a float.
+            DType::F64 if other.is_instance_of::<PyFloat>() => true,
             _ => other.is_exact_instance_of::<PyFloat>() || other.is_exact_instance_of::<PyInt>(),
         };
         let b = match other.cast_exact::<Array>() {

@@ -7,7 +7,7 @@
 use super::assembler::encode;
 use super::prefetch::prefetches;
 use super::registers::{AllocatedCode, allocate};
-use super::select::{ARGUMENTS, select, select_fold};
+use super::select::{ARGUMENT, ARGUMENTS, select, select_fold, twice};
 use super::target::{FoldMemory, IsaLevel, LaunchShape, UnrollAndJam};
 use super::virtual_code::{RowPointer, VirtualCode};
 use crate::ir::{FoldOp, Form, Kernel, Launch, Value};
@@ -43,8 +43,9 @@ impl MachineCode {
     /// The pool of a launch with arguments.
     pub fn pool(&self, launch: &Launch) -> Vec<u64> {
         let mut pool = self.pool.clone();
-        for (word, argument) in pool[ARGUMENTS..].iter_mut().zip(&launch.arguments) {
-            *word = argument.bits;
+        for (words, argument) in pool[ARGUMENTS..].chunks_exact_mut(ARGUMENT).zip(&launch.arguments) {
+            let is_long = argument.dtype.size_bytes() == 8;
+            words.fill(if is_long { argument.bits } else { twice(argument.bits) });
         }
         pool
     }

@@ -41,7 +41,12 @@ exports! {
     fn cuModuleUnload(module: Opaque) Current, |driver, _device| {
         driver.refuse_unsafe_in_capture("cuModuleUnload")?;
         let module = driver.module(module)?;
-        driver.modules[module] = None;
+        // Only the module holds its program, unless launches that are queued, or graphs, do.
+        let program = driver.modules[module].take().map(|module| module.program);
+        if program.as_ref().is_some_and(|program| Arc::strong_count(program) > 1) {
+            driver.report.line(&format!("unloaded while launches are queued or graphs have it: {program:?}"));
+            return Err(Code::INVALID_HANDLE);
+        }
         Ok(())
     }
 

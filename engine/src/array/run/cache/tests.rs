@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use partita_kernels::FoldOp;
 
-use crate::array::lower::graph::{Graph, GraphValue, GraphWindow, NodeId, Placement};
+use crate::array::lower::graph::{Graph, GraphExpr, GraphValue, GraphWindow, NodeId, Placement};
 use crate::array::memory::storage::HaloWidths;
 use crate::array::record::expr::{DistKey, Expr, NodeLayout, Pointwise, Reduction};
 use crate::array::record::map::Map;
@@ -90,11 +90,13 @@ fn small(arrays: &[Array], numbers: &mut Numbers) -> Array {
     let (x, y) = (window(0, row), window(1, row));
     let again = &y;
     let joined = |last: &Array| Array::concatenate(&[&x, &y, last], 0).unwrap().slice(&s![8..13]);
-    match numbers.below(13) {
+    match numbers.below(15) {
         9 => &x - y.sum(&[numbers.below(2) as usize]),
         10 => &x - y.max(&[0]),
         11 => &x - y.sum(&[0]),
         12 => x.sum(&[1]) - y.min(&[]),
+        13 => (x * 40.0).cast(DType::I32).shift_left(1).cast(DType::F32),
+        14 => (x * 40.0).cast(DType::I32).shift_left(2).cast(DType::F32),
         7 => joined(&x),
         8 => joined(&y),
         0 => &x - (&y - &x),
@@ -182,7 +184,7 @@ type Component = (&'static str, fn(&mut Graph));
 const COMPONENTS: [Component; 12] = [
     ("constants", |key| {
         each_expr(key, |expr, _| {
-            if let Expr::Fill(scalar) = expr {
+            if let Expr::Constant(scalar) = expr {
                 scalar.bits = 0;
             }
         });
@@ -276,7 +278,7 @@ const COMPONENTS: [Component; 12] = [
     }),
 ];
 
-fn each_expr(key: &mut Graph, mut change: impl FnMut(&mut Expr<NodeId>, &mut NodeLayout<NodeId>)) {
+fn each_expr(key: &mut Graph, mut change: impl FnMut(&mut GraphExpr, &mut NodeLayout<NodeId>)) {
     for node in &mut key.nodes {
         if let GraphValue::Lazy(expr, layout) = &mut node.value {
             change(expr, layout);
@@ -355,13 +357,13 @@ fn every_component_of_a_key_matters() {
 fn what_is_kept_is_bounded_and_forgotten_with_the_team() {
     let team = Team::on(&[Device::host()], 2).unwrap();
     let dist = Distribution::builder(&[4]).parts(2).build().unwrap();
-    let x = Array::from_fn(&team, &dist, |at| at[0] as f32).unwrap();
+    let x = Array::from_fn(&team, &dist, |at| at[0] as i32).unwrap();
     let count = || std::sync::Arc::strong_count(x.node.storage().as_ref().unwrap());
     let before = count();
     let mut weights = Vec::new();
     for n in 0..2000 {
         // Forms of 21 nodes, each with a constant of its own.
-        let y = (0..10).fold(x.clone(), |y, _| y * f64::from(n));
+        let y = (0..10).fold(x.clone(), |y, _| y.shift_left(n));
         y.eval().unwrap();
         weights.push(cache_of(&team).weight);
     }
@@ -373,4 +375,45 @@ fn what_is_kept_is_bounded_and_forgotten_with_the_team() {
     let weak = std::sync::Arc::downgrade(&cache_of(&team).evaluations.values().next().unwrap().clone());
     drop((x, team));
     assert!(weak.upgrade().is_none());
+}
+
+#[test]
+fn numbers_that_change_need_one_form_and_one_kernel() {
+    let team = Team::on(&[Device::host()], 3).unwrap();
+    let dist = division(0);
+    let u = Array::from_fn(&team, &dist, |at| at[0] as f64 - 0.3 * at[1] as f64).unwrap();
+    let v = Array::from_fn(&team, &division(3), |at| (at[0] + at[1]) as f64).unwrap();
+    let one = Distribution::default_partition(3, &[1]).unwrap();
+    let kernels = || team.device(0).programs_kept();
+    let mut before = None;
+    let mut random = Numbers(3);
+    for step in 0..200 {
+        // Numbers that a known value would make shorter code for, and others.
+        let special = [0.0, -0.0, 1.0, -1.0, 2.0, 0.5, 4.0, f64::INFINITY, f64::NAN, f64::MIN_POSITIVE];
+        let dt = match special.get(step % 20) {
+            Some(&dt) => dt,
+            None => random.below(1000) as f64 / 7.0,
+        };
+        let kinds = [&u, &v].map(|x| {
+            let inner = x.slice(&s![1..-1]) * dt + dt - x.slice(&s![2..]) / dt;
+            let spread = (x * dt).sum(&[0]);
+            let powers = x.abs().pow(dt + 5.25).maximum(dt);
+            [inner, spread, powers].map(|value| value.to_vec::<f64>().unwrap())
+        });
+        let bits = |all: &[[Vec<f64>; 3]; 2]| -> Vec<u64> {
+            all.iter().flatten().flatten().map(|x| if x.is_nan() { 0 } else { x.to_bits() }).collect()
+        };
+        *cache_of(&team) = crate::array::run::cache::EvaluationCache::default();
+        let again = [&u, &v].map(|x| {
+            let number = Array::full(&team, &one, dt.into()).unwrap();
+            number.eval().unwrap();
+            let inner = x.slice(&s![1..-1]) * &number + &number - x.slice(&s![2..]) / &number;
+            let spread = (x * &number).sum(&[0]);
+            let powers = x.abs().pow(&number + 5.25).maximum(&number);
+            [inner, spread, powers].map(|value| value.to_vec::<f64>().unwrap())
+        });
+        assert_eq!(bits(&kinds), bits(&again), "with {dt}, as an argument and from memory");
+        let now = kernels();
+        assert!(*before.get_or_insert(now) == now, "{dt} took another kernel");
+    }
 }

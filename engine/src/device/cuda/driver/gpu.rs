@@ -9,6 +9,7 @@ use partita_kernels::ptx::{Facts, PtxTarget};
 
 use super::copies::Staging;
 use super::cubins::Cubins;
+use super::modules::RetiredModules;
 use super::primary::{During, Event, Primary, Purpose};
 use crate::device::Stream;
 use crate::device::cuda::error::CudaError;
@@ -94,6 +95,8 @@ pub(super) struct CudaDevice {
     pub scratch: [Mutex<Option<CudaBuffer>>; 2],
     /// What was compiled before.
     pub cubins: Option<Arc<Cubins>>,
+    /// What is to be unloaded.
+    pub retired: Arc<RetiredModules>,
     /// The devices whose direct access was tried already, with whatever outcome.
     reached: Mutex<BTreeSet<sys::CUdevice>>,
 }
@@ -162,7 +165,8 @@ impl CudaDevice {
         let ends = [end()?, end()?];
         let cubins = Cubins::of(&facts.machine, facts.is_simulated).map(Arc::new);
         let (scratch, reached) = Default::default();
-        Ok(CudaDevice { primary, facts, staging, ends, scratch, cubins, reached })
+        let retired = Arc::new(RetiredModules::new(&primary));
+        Ok(CudaDevice { primary, facts, staging, ends, scratch, cubins, retired, reached })
     }
 
     pub(super) fn new_buffer(&self, bytes: u64) -> Result<CudaBuffer, CudaError> {

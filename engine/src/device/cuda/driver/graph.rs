@@ -9,16 +9,19 @@ use partita_kernels::ptx::{Grid, LaunchPlan};
 
 use super::gpu::{CudaBuffer, CudaDevice, within};
 use super::launch::{Function, plan_of, program, queue};
+use super::modules::capturing;
 use super::primary::{During, Event, Primary, Purpose};
 use crate::device::Stream;
 use crate::device::cuda::error::CudaError;
 use crate::device::driver::{Driver, StreamWork};
-use crate::device::launch::Job;
+use crate::device::launch::{Job, Program};
 
 /// Work prepared for repetition.
 pub(super) struct GraphRecording {
     graph: sys::CUgraphExec,
     primary: Arc<Primary>,
+    /// The graph holds no modules.
+    _programs: Vec<Arc<Program>>,
     /// Partial results of reductions; those of one branch run in order, so they share it.
     _scratch: Vec<Option<CudaBuffer>>,
 }
@@ -187,10 +190,19 @@ impl<'a> Plan<'a> {
             };
             Ok(Step { on, work })
         };
+        let mut programs: Vec<Arc<Program>> = Vec::new();
+        for Step { work, .. } in &steps {
+            let Work::Kernels((jobs, _)) = work else { continue };
+            for program in jobs.iter().map(|job| &job.program) {
+                if !programs.iter().any(|known| Arc::ptr_eq(known, program)) {
+                    programs.push(Arc::clone(program));
+                }
+            }
+        }
         let steps = steps.into_iter().map(place).collect::<Result<Vec<_>, CudaError>>()?;
         let primary = Arc::clone(&branches[0].gpu.primary);
         let graph = primary.with(|| capture(&branches, &steps))?;
-        Ok(GraphRecording { graph, primary, _scratch: scratch })
+        Ok(GraphRecording { graph, primary, _programs: programs, _scratch: scratch })
     }
 }
 
@@ -222,6 +234,7 @@ impl Branch<'_> {
 fn capture(branches: &[Branch], steps: &[Step<Placed>]) -> Result<sys::CUgraphExec, CudaError> {
     use sys::CUstreamCaptureMode_enum::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
     let Some((origin, others)) = branches.split_first() else { unreachable!("there is always one") };
+    let _capturing = capturing();
     // SAFETY: the stream is ours and alive.
     unsafe { result::stream::begin_capture(origin.stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL) }
         .during("starting to capture")?;

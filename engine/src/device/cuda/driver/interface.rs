@@ -8,6 +8,7 @@ use partita_kernels::Verified;
 use super::copies::PinnedDownload;
 use super::gpu::{CudaDevice, CudaOrigin, within};
 use super::graph::GraphRecording;
+use super::launch::CudaProgram;
 use super::primary::{During, Event, Purpose};
 use crate::device::cuda::error::CudaError;
 use crate::device::driver::{
@@ -106,6 +107,10 @@ impl Driver for CudaDevice {
         }
     }
 
+    fn code_bytes(&self, code: &Opaque) -> usize {
+        own::<CudaProgram>(&**code).bytes()
+    }
+
     fn launch(&self, stream: Stream, jobs: &[Job]) -> DriverResult<()> {
         Ok(self.queue(stream, jobs)?)
     }
@@ -123,7 +128,9 @@ impl Driver for CudaDevice {
     }
 
     fn wait(&self) -> DriverResult<()> {
-        Stream::ALL.into_iter().try_for_each(|stream| self.wait_for(stream))
+        Stream::ALL.into_iter().try_for_each(|stream| self.wait_for(stream))?;
+        self.retired.unload_free();
+        Ok(())
     }
 
     fn wait_for(&self, stream: Stream) -> DriverResult<()> {

@@ -11,6 +11,7 @@ use partita_kernels::{Launch, Verified};
 use super::compiler::load;
 use super::cubins::Cubins;
 use super::gpu::{CudaBuffer, CudaDevice};
+use super::modules::{LoadedModule, RetiredModules};
 use super::primary::{During, Primary};
 use crate::config::config;
 use crate::device::Stream;
@@ -25,6 +26,7 @@ pub(super) struct CudaProgram {
     functions: Vec<OnceLock<Function>>,
     cubins: Option<Arc<Cubins>>,
     primary: Arc<Primary>,
+    retired: Arc<RetiredModules>,
 }
 
 /// Shared memory that launches may give without asking for it first.
@@ -35,8 +37,10 @@ pub(super) struct Function {
     handle: sys::CUfunction,
     /// Bytes of shared memory that each of its blocks is given.
     shared: u32,
+    /// About what the driver has of it.
+    bytes: usize,
     loaded: sys::CUmodule,
-    primary: Arc<Primary>,
+    retired: Arc<RetiredModules>,
 }
 
 // SAFETY: the driver's handles may be used from any thread.
@@ -46,10 +50,7 @@ unsafe impl Sync for Function {}
 
 impl Drop for Function {
     fn drop(&mut self) {
-        // SAFETY: loaded in `function`, unloaded once; the driver waits for its kernels.
-        let unload = || unsafe { result::module::unload(self.loaded) }.during("unloading a module");
-        // On a lost device there is nothing to report.
-        let _ = self.primary.with(unload);
+        self.retired.retire(LoadedModule(self.loaded));
     }
 }
 
@@ -58,12 +59,22 @@ impl CudaDevice {
     pub(super) fn compiled(&self, kernel: &Verified) -> Result<CudaProgram, CudaError> {
         let module = emit(kernel, &self.facts.target)?;
         let functions = module.entries.iter().map(|_| OnceLock::new()).collect();
-        let (primary, cubins) = (Arc::clone(&self.primary), self.cubins.clone());
-        Ok(CudaProgram { kernel: kernel.clone(), module, functions, cubins, primary })
+        let (primary, retired) = (Arc::clone(&self.primary), Arc::clone(&self.retired));
+        let (kernel, cubins) = (kernel.clone(), self.cubins.clone());
+        Ok(CudaProgram { kernel, module, functions, cubins, primary, retired })
     }
 }
 
+/// About what a loaded module takes in the driver, beside its code: a page of the device's memory, and tables.
+const MODULE_BYTES: usize = 16 << 10;
+
 impl CudaProgram {
+    /// The text of entries, and what the driver has of those that are loaded.
+    pub(super) fn bytes(&self) -> usize {
+        let loaded = self.functions.iter().filter_map(OnceLock::get).map(|function| function.bytes);
+        self.module.text_bytes() + loaded.sum::<usize>()
+    }
+
     /// An entry, compiled now if it was not before. If the driver refuses the PTX, the error has its log and
     /// the text. Not while a stream of this thread captures: the driver allows no loading then.
     pub(super) fn function(&self, entry: usize) -> Result<&Function, CudaError> {
@@ -75,10 +86,12 @@ impl CudaProgram {
         if config().debug >= 3 {
             eprintln!("{text}");
         }
-        let primary = Arc::clone(&self.primary);
+        self.retired.unload_free();
+        let retired = Arc::clone(&self.retired);
         let function = self.primary.with(|| {
             let loaded = load(name, &text, self.cubins.as_deref())?;
-            let mut function = Function { handle: std::ptr::null_mut(), shared: *shared, loaded, primary };
+            let (handle, bytes) = (std::ptr::null_mut(), text.len() + MODULE_BYTES);
+            let mut function = Function { handle, shared: *shared, bytes, loaded, retired };
             let name = CString::new(name.as_str()).unwrap_or_default();
             // SAFETY: the module is loaded.
             let found = unsafe { result::module::get_function(loaded, name) };

@@ -16,6 +16,7 @@ mod gpu;
 mod graph;
 mod interface;
 mod launch;
+mod modules;
 mod primary;
 #[cfg(test)]
 mod tests;

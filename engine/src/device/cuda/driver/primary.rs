@@ -177,6 +177,12 @@ impl Event {
         on.with(|| wait().during("waiting for an event"))
     }
 
+    /// Whether the work before it is done.
+    pub(super) fn is_reached(&self) -> bool {
+        // SAFETY: the event is alive.
+        self.primary.with(|| unsafe { result::event::query(self.raw) }.during("asking for an event")).is_ok()
+    }
+
     /// Seconds of device time since another event of the device that is timed, as this one is; waits for this
     /// one.
     pub(super) fn seconds_since(&self, earlier: &Event) -> Result<f64, CudaError> {

@@ -100,6 +100,10 @@ impl Driver for WgpuDevice {
         Ok(Box::new(compiled))
     }
 
+    fn code_bytes(&self, code: &Opaque) -> usize {
+        own::<WgpuProgram>(&**code).bytes()
+    }
+
     fn launch(&self, _: Stream, jobs: &[Job]) -> DriverResult<()> {
         Ok(jobs.iter().try_for_each(|job| self.queue_job(&prepared(job)))?)
     }

@@ -36,7 +36,18 @@ pub(super) struct Compiled {
     pub(super) layout: wgpu::BindGroupLayout,
 }
 
+/// About what a pipeline takes in an adapter's driver; lavapipe's take more.
+const PIPELINE_BYTES: usize = 64 << 10;
+
 impl WgpuProgram {
+    /// About how many bytes the shaders and the pipelines so far take.
+    pub(super) fn bytes(&self) -> usize {
+        let stages = self.shader.stages.iter().zip(&self.stages);
+        let pipeline = |stage: &OnceLock<Compiled>| stage.get().map_or(0, |_| PIPELINE_BYTES);
+        let own = stages.map(|(stage, compiled)| stage.source.len() + pipeline(compiled)).sum::<usize>();
+        own + self.spread.get().and_then(Option::as_deref).map_or(0, |(_, program)| program.bytes())
+    }
+
     /// A stage, compiled.
     pub(super) fn stage(&self, gpu: &WgpuDevice, number: usize) -> Result<&Compiled, WgpuError> {
         let (place, stage) = (&self.stages[number], &self.shader.stages[number]);

@@ -14,12 +14,14 @@ use crate::dtype::{DType, Scalar};
 use crate::ir::{Form, Inst, Kernel, Op, Store, Value};
 
 /// Words of the pool: sixteen bytes of 1; 0, 1, .. as 4-byte and as 8-byte lanes; masks; the launch's
-/// arguments.
+/// arguments, each as a register's worth of lanes of AVX2.
 pub(super) const ONES: usize = 0;
 pub(in crate::cpu::x86) const COUNTED: usize = 2;
 pub(in crate::cpu::x86) const COUNTED_LONG: usize = 10;
 /// The first argument; constants follow the last.
 pub(in crate::cpu::x86) const ARGUMENTS: usize = 26;
+/// Words of an argument.
+pub(in crate::cpu::x86) const ARGUMENT: usize = 4;
 /// 32 bytes of ones, then 32 of zeros: the masks of a partial block are cut out here.
 pub(in crate::cpu::x86) const WINDOW: usize = 18;
 
@@ -73,8 +75,13 @@ fn pool(arguments: usize) -> Vec<u64> {
     let pairs = (0..8).map(|n| (2 * n) | ((2 * n + 1) << 32));
     let mut pool: Vec<u64> =
         ones.into_iter().chain(pairs).chain(0..8).chain([u64::MAX; 4]).chain([0; 4]).collect();
-    pool.resize(ARGUMENTS + arguments, 0);
+    pool.resize(ARGUMENTS + ARGUMENT * arguments, 0);
     pool
+}
+
+/// Four bytes, twice.
+pub(in crate::cpu::x86) fn twice(bits: u64) -> u64 {
+    bits & 0xffff_ffff | bits << 32
 }
 
 pub(super) fn live(kernel: &Kernel) -> Vec<bool> {
@@ -241,24 +248,28 @@ impl<'k> Selection<'k> {
     /// The same bits in every lane; with AVX2, which has no operands that are broadcast, a register's worth.
     pub(super) fn constant(&mut self, bits: u64, width: LaneLayout) -> ValueId {
         let both = match width {
-            LaneLayout::Words | LaneLayout::HalfWords => bits & 0xffff_ffff | bits << 32,
+            LaneLayout::Words | LaneLayout::HalfWords => twice(bits),
             LaneLayout::Longs => bits,
         };
-        match self.steps.level {
-            IsaLevel::Avx512 => {
-                let word = self.words(&[bits]);
-                self.at_home(RegisterClass::Vector(width), Home::Pool(word))
-            }
-            IsaLevel::Avx2 => {
-                let word = self.words(&[both; 4]);
-                self.at_home(RegisterClass::Vector(width), Home::Lanes(word))
-            }
-        }
+        let word = match self.steps.level {
+            IsaLevel::Avx512 => self.words(&[bits]),
+            IsaLevel::Avx2 => self.words(&[both; 4]),
+        };
+        self.in_pool(word, width)
+    }
+
+    /// The same word in every lane.
+    fn in_pool(&mut self, word: usize, width: LaneLayout) -> ValueId {
+        let home = match self.steps.level {
+            IsaLevel::Avx512 => Home::Pool(word),
+            IsaLevel::Avx2 => Home::Lanes(word),
+        };
+        self.at_home(RegisterClass::Vector(width), home)
     }
 
     /// Where these words lie in the pool, not among the arguments, whose words are empty yet.
     fn words(&mut self, words: &[u64]) -> usize {
-        let first = ARGUMENTS + self.kernel.arguments.len();
+        let first = ARGUMENTS + ARGUMENT * self.kernel.arguments.len();
         let known = self.steps.pool[first..].windows(words.len()).position(|known| known == words);
         known.map_or_else(
             || {
@@ -329,7 +340,7 @@ impl<'k> Selection<'k> {
             _ => self.width(dtype)?,
         };
         let id = match argument {
-            Some(n) => self.value(RegisterClass::Vector(width), Home::Pool(ARGUMENTS + n)),
+            Some(n) => self.in_pool(ARGUMENTS + ARGUMENT * n, width),
             None => self.constant(bits, width),
         };
         Some(if dtype == DType::Bool { self.nonzero(id, width) } else { id })

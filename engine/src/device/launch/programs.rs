@@ -1,0 +1,84 @@
+//! [`Programs`]: the compiled kernels that a device keeps for further launches, as many as their limit of
+//! bytes allows; the least recently used are forgotten first.
+//!
+//! Invariant: forgetting a program drops a reference. Jobs, recordings and cached evaluations hold theirs.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use partita_kernels::Verified;
+
+use super::job::Program;
+
+/// The compiled kernels of one device.
+pub(in crate::device) struct Programs {
+    kept: HashMap<Verified, KeptProgram>,
+    limit: usize,
+    /// Of all programs, as they were measured last.
+    bytes: usize,
+    /// Counts requests.
+    clock: u64,
+    /// When programs were measured last.
+    measured: u64,
+}
+
+struct KeptProgram {
+    program: Arc<Program>,
+    bytes: usize,
+    last_use: u64,
+}
+
+impl Programs {
+    pub fn new(limit: usize) -> Programs {
+        Programs { kept: HashMap::new(), limit, bytes: 0, clock: 0, measured: 0 }
+    }
+
+    pub fn len(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// The program of a kernel, if it is kept.
+    pub fn find(&mut self, kernel: &Verified) -> Option<Arc<Program>> {
+        let found = self.kept.get_mut(kernel)?;
+        self.clock += 1;
+        found.last_use = self.clock;
+        Some(Arc::clone(&found.program))
+    }
+
+    /// Keeps a program, and forgets others where all together have more bytes than the limit. Gives those.
+    /// Code is written when a launch first needs it, so programs in use since the last call are measured
+    /// again.
+    pub fn keep(&mut self, program: &Arc<Program>, bytes: impl Fn(&Program) -> usize) -> Vec<Arc<Program>> {
+        for kept in self.kept.values_mut().filter(|kept| kept.last_use > self.measured) {
+            self.bytes -= kept.bytes;
+            kept.bytes = bytes(&kept.program);
+            self.bytes += kept.bytes;
+        }
+        self.measured = self.clock;
+        self.clock += 1;
+        let kept = KeptProgram { program: Arc::clone(program), bytes: bytes(program), last_use: self.clock };
+        self.bytes += kept.bytes;
+        self.kept.insert(program.kernel.clone(), kept);
+        self.forget()
+    }
+
+    /// Changes the limit.
+    pub fn set_limit(&mut self, limit: usize) -> Vec<Arc<Program>> {
+        self.limit = limit;
+        self.forget()
+    }
+
+    /// Forgets the least recently used beyond the limit, but not the program used last.
+    fn forget(&mut self) -> Vec<Arc<Program>> {
+        let mut forgotten = Vec::new();
+        while self.bytes > self.limit && self.kept.len() > 1 {
+            let oldest = self.kept.iter().min_by_key(|(_, kept)| kept.last_use);
+            let Some(oldest) = oldest.map(|(kernel, _)| kernel.clone()) else { break };
+            if let Some(kept) = self.kept.remove(&oldest) {
+                self.bytes -= kept.bytes;
+                forgotten.push(kept.program);
+            }
+        }
+        forgotten
+    }
+}
