@@ -101,6 +101,7 @@ impl Operation {
     }
 
     /// The same with so many launch arguments in place of the constants.
+    #[allow(dead_code)] // The engine's tests of constants include this file.
     pub fn with_arguments(&self, place: usize, count: usize) -> Option<Verified> {
         let dtype = self.operands[place];
         self.with(place, "argument", |k| (0..count).map(|_| k.argument(dtype)).collect())
