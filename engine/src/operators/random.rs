@@ -1,9 +1,9 @@
 //! Random arrays from a counter: [`Generator`].
 //!
 //! `partita_kernels::random` defines the mapping from a key and the number of an element to its bits. Here
-//! seeds become keys, and each draw gets one of its own: the cipher makes it of the stream's key and the number
-//! of the draw. Draws are recorded, so numbers are made in the kernel that uses them, and they are the same on
-//! every team, distribution and device. The package for Python draws the same numbers.
+//! seeds become keys, and each draw gets one of its own: the cipher makes it of the stream's key and the
+//! number of the draw. Draws are recorded, so numbers are made in the kernel that uses them, and they are the
+//! same on every team, distribution and device. The package for Python draws the same numbers.
 //!
 //! In a step of a [`crate::Loop`] arrays are drawn anew in each replay; see `array/loops/streams.rs`.
 
@@ -150,9 +150,9 @@ impl Generator {
 
     /// Integers (`i64`) from `low` up to and without `high`; one draw.
     ///
-    /// Each is the upper word of the product of 64 random bits and the number of choices (D. Lemire, "Fast random
-    /// integer generation in an interval", 2019), without rejection: chances differ by at most
-    /// `(high - low) / 2^64` of each other.
+    /// Each is the upper word of the product of 64 random bits and the number of choices (D. Lemire, "Fast
+    /// random integer generation in an interval", 2019), without rejection: chances differ by at most `(high
+    /// - low) / 2^64` of each other.
     ///
     /// # Errors
     /// No integer between the bounds; those of [`Generator::words`].

@@ -1,11 +1,11 @@
-//! Random numbers in the steps of a `Loop`. A replay repeats commands, so a draw's key is no plain number there:
-//! devices have the key and the counter of a stream in memory, and every draw of a step begins with two small
-//! launches: one makes the draw's key of them, the other counts. After a run the stream's own counter stands where
-//! single steps would have left it.
+//! Random numbers in the steps of a `Loop`. A replay repeats commands, so a draw's key is no plain number
+//! there: devices have the key and the counter of a stream in memory, and every draw of a step begins with
+//! two small launches: one makes the draw's key of them, the other counts. After a run the stream's own
+//! counter stands where single steps would have left it.
 //!
 //! A stream that no step before has used draws with plain keys. If it is there after the step it is the
-//! program's, and draws from devices in further steps. Otherwise the step made it, and draws the same with it every
-//! time.
+//! program's, and draws from devices in further steps. Otherwise the step made it, and draws the same with it
+//! every time.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -101,8 +101,8 @@ impl StepStreams {
         !self.streams.is_empty()
     }
 
-    /// A step or replays begin: devices learn of draws elsewhere. Says whether a stream is there no more, so that
-    /// the step cannot be the same.
+    /// A step or replays begin: devices learn of draws elsewhere. Says whether a stream is there no more, so
+    /// that the step cannot be the same.
     pub fn begin(&mut self) -> Result<bool> {
         let count = self.streams.len();
         self.streams.retain(|stream| stream.stream.strong_count() > 0);
@@ -194,7 +194,7 @@ impl StepStreams {
             if made != drawn || now.key != stream.known.key {
                 let given =
                     format!("{drawn} draws of arrays, and another state of the generator than after these");
-                let remedy = "seed generators, and draw what computes (permutations of many, rejection), outside of the step";
+                let remedy = "seed generators, and draw numbers for the host, outside of the step";
                 return Err(Error::invalid("Loop", "a step whose draws are recorded alone", given, remedy));
             }
             if let Some(before) = stream.draws.replace(drawn)

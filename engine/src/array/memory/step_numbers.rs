@@ -1,8 +1,8 @@
-//! Numbers that change from step to step of a `Loop`. Each device has a table with the numbers of many
-//! steps, a counter of steps, and the row of the current step, which kernels load like any operand. Every
-//! step begins with two small launches: one copies the next row, the other counts. So replays need no upload
-//! and no other commands than the recorded ones. The keys of random draws are such numbers, too: made of the key and
-//! the counter of a stream instead of copied.
+//! Numbers that change from step to step of a `Loop`. Each device has a table with the numbers of many steps,
+//! a counter of steps, and the row of the current step, which kernels load like any operand. Every step
+//! begins with two small launches: one copies the next row, the other counts. So replays need no upload and
+//! no other commands than the recorded ones. The keys of random draws are such numbers, too: made of the key
+//! and the counter of a stream instead of copied.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
