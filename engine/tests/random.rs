@@ -11,8 +11,10 @@ use partita::prelude::*;
 
 type Draw = fn(&mut Generator, &Team, &Distribution) -> partita::Result<Array>;
 
-const DRAWS: [(&str, Draw); 7] = [
-    ("words", |g, team, dist| Ok(g.words(team, dist)?[1].clone())),
+const DRAWS: [(&str, Draw); 9] = [
+    ("words", |g, team, dist| g.words(team, dist, DType::U32)),
+    ("normal f64", |g, team, dist| g.normal(team, dist, DType::F64)),
+    ("wide integers", |g, team, dist| g.integers(team, dist, i64::MIN, 1 << 61)),
     ("uniform f32", |g, team, dist| g.uniform(team, dist, DType::F32)),
     ("uniform f16", |g, team, dist| g.uniform(team, dist, DType::F16)),
     ("normal f32", |g, team, dist| g.normal(team, dist, DType::F32)),
@@ -21,22 +23,37 @@ const DRAWS: [(&str, Draw); 7] = [
     ("integers", |g, team, dist| g.integers(team, dist, -5, 12)),
 ];
 
+/// The first eight numbers of two seeds, as Python's tests wrote them down for good.
 #[test]
 fn numbers_are_those_that_python_draws() {
     let team = Team::local(2).unwrap();
-    let dist = |extent| Distribution::default_partition(2, &[extent]).unwrap();
-    let mut g = Generator::new(7);
-    let uniform = g.uniform(&team, &dist(3), DType::F64).unwrap().to_vec::<f64>().unwrap();
-    let expected = [0x3fe2_7de4_6521_bd81, 0x3fe7_c919_27ef_659d, 0x3fe4_4fcd_c246_e740];
-    assert_eq!(uniform, expected.map(f64::from_bits));
-    let normal = g.normal(&team, &dist(3), DType::F32).unwrap().to_vec::<f32>().unwrap();
-    assert_eq!(normal, [0xbf15_e276, 0xc001_e920, 0x3f95_07b0].map(f32::from_bits));
-    let integers = g.integers(&team, &dist(8), -5, 9).unwrap().to_vec::<i64>().unwrap();
-    assert_eq!(integers, [2, 2, 8, 3, -5, 2, -5, -4]);
-    // The seed 2^70 + 3.
-    let mut g = Generator::from_words(&[3, 0, 64]);
-    let exponential = g.exponential(&team, &dist(2), DType::F64).unwrap().to_vec::<f64>().unwrap();
-    assert_eq!(exponential, [0x4007_cc14_bb67_6b5e, 0x4007_87fc_2d8c_81a8].map(f64::from_bits));
+    let dist = Distribution::default_partition(2, &[8]).unwrap();
+    let golden = include_str!("data/random_numbers.txt");
+    // The second one is 2^70 + 3.
+    for (seed, words) in [("7", &[7][..]), ("1180591620717411303427", &[3, 0, 64])] {
+        let draws: [(&str, Draw); 9] = [
+            ("random float16", |g, team, dist| g.uniform(team, dist, DType::F16)),
+            ("random float32", |g, team, dist| g.uniform(team, dist, DType::F32)),
+            ("random float64", |g, team, dist| g.uniform(team, dist, DType::F64)),
+            ("standard_exponential float32", |g, team, dist| g.exponential(team, dist, DType::F32)),
+            ("standard_exponential float64", |g, team, dist| g.exponential(team, dist, DType::F64)),
+            ("standard_normal float32", |g, team, dist| g.normal(team, dist, DType::F32)),
+            ("standard_normal float64", |g, team, dist| g.normal(team, dist, DType::F64)),
+            ("integers int64", |g, team, dist| g.integers(team, dist, 3, 100)),
+            ("integers wide", |g, team, dist| g.integers(team, dist, -(1 << 60), 1 << 62)),
+        ];
+        for (label, draw) in draws {
+            let drawn = draw(&mut Generator::from_words(words), &team, &dist).unwrap();
+            let size = drawn.dtype().size_bytes();
+            let bytes = drawn.to_bytes().unwrap();
+            let hex = |number: &[u8]| {
+                let bits = number.iter().rev().fold(0, |bits: u64, &byte| bits << 8 | u64::from(byte));
+                format!(" {bits:x}")
+            };
+            let line = format!("{seed} {label}:{}", bytes.chunks(size).map(hex).collect::<String>());
+            assert!(golden.lines().any(|one| one == line), "{line}");
+        }
+    }
 }
 
 #[test]
@@ -96,7 +113,7 @@ fn moments_are_those_of_the_distributions() {
 fn more_elements_than_32_bits_count_have_numbers_of_their_own() {
     let team = Team::local(1).unwrap();
     let dist = Distribution::default_partition(1, &[1 << 33]).unwrap();
-    let [words, _] = Generator::new(1).words(&team, &dist).unwrap();
+    let words = Generator::new(1).words(&team, &dist, DType::U32).unwrap();
     let at = |start: i64| words.slice(&s![start..start + 4]).to_vec::<u32>().unwrap();
     let (first, later) = (at(0), at(1 << 32));
     assert!(first.iter().zip(&later).all(|(a, b)| a != b), "{first:?} {later:?}");
@@ -107,12 +124,13 @@ fn streams_and_draws_differ_and_errors_say_what_to_do() {
     let team = Team::local(1).unwrap();
     let dist = Distribution::default_partition(1, &[4]).unwrap();
     let mut g = Generator::new(1);
-    let mut other = g.branch();
+    let mut other = g.branch().unwrap();
     let all = [g.bits(), g.bits(), other.bits(), other.bits(), Generator::new(2).bits()];
     assert!((0..5).all(|i| (0..i).all(|j| all[i] != all[j])), "{all:?}");
     let mut same = Generator::from_state(g.state());
     assert_eq!(same.bits(), g.bits());
-    assert_eq!(same.branch().bits(), g.branch().bits());
+    assert_eq!(same.branch().unwrap().bits(), g.branch().unwrap().bits());
+    assert_eq!(same.spawned(3).bits(), g.spawned(3).bits());
     let said = |result: partita::Result<Array>| result.unwrap_err().to_string();
     let text = said(g.uniform(&team, &dist, DType::I32));
     assert_eq!(text, "random: expected a type of floats, given i32; use `integers`");

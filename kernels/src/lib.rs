@@ -4,7 +4,7 @@
 //! in [`ir`]). [`build`] makes one, [`verify`] checks it and works out its footprint, [`mod@simplify`]
 //! shortens it. [`interpret`] is the definition: what each operation and form means. [`cpu`] runs kernels on
 //! the host, with machine code from [`cpu::x86`]; [`ptx`] writes them for NVIDIA GPUs and [`wgsl`] for WebGPU
-//! adapters. [`math`] holds every mathematical function, written once.
+//! adapters. [`math`] holds every mathematical function, written once, [`random`] the mapping of random numbers.
 //!
 //! Invariants: this crate depends on no device, array or distribution. Unsafe code is in [`cpu`] alone.
 
@@ -18,6 +18,7 @@ pub mod interpret;
 pub mod ir;
 pub mod math;
 pub mod ptx;
+pub mod random;
 pub mod simplify;
 pub mod verify;
 pub mod wgsl;
@@ -28,6 +29,7 @@ pub use ir::{
     Access, BinaryOp, CompareOp, Fold, FoldOp, Form, Inst, Kernel, Launch, MAX_RANK, Math1, Math2, Op, Param,
     Scan, Store, UnaryOp, Value, View,
 };
+pub use random::Draw;
 pub use simplify::simplify;
 pub use verify::footprint::Footprint;
 pub use verify::{LaunchError, Verified, VerifyError};

@@ -1,75 +1,21 @@
 //! Random arrays from a counter: [`Generator`].
 //!
-//! Element number n, in C order, is what the block cipher Threefry-2x32 with 20 rounds makes of n (J. K.
-//! Salmon, M. A. Moraes, R. O. Dror and D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
-//! It is recorded as arithmetic on coordinates: numbers are made in the kernel that uses them, and they are
-//! the same on every team, distribution and device. The package for Python draws the same numbers.
+//! `partita_kernels::random` defines the mapping from a key and the number of an element to its bits. Here
+//! seeds become keys, and each draw gets one of its own: the cipher makes it of the stream's key and the
+//! number of the draw. Draws are recorded, so numbers are made in the kernel that uses them, and they are the
+//! same on every team, distribution and device. The package for Python draws the same numbers.
+//!
+//! In a step of a [`crate::Loop`] arrays are drawn anew in each replay; see `array/loops/streams.rs`.
 
-use std::f64::consts::TAU;
+use partita_kernels::{DType, Draw, Scalar, random::threefry};
 
-use partita_kernels::{DType, Scalar};
-
-use crate::array::Array;
+use crate::array::{Array, SharedStream, StreamState, check_not_recording, drawn};
 use crate::error::{Error, Result};
 use crate::index::Distribution;
 use crate::team::Team;
 
-const ROTATIONS: [u32; 8] = [13, 15, 26, 6, 17, 29, 16, 24];
-
-/// So that a key of zeros is no fixed point.
-const PARITY: u32 = 0x1bd1_1bda;
-
-/// What the cipher does to words of 32 bits: to numbers, and to whole arrays of them.
-trait Word: Sized {
-    fn plus(&self, other: &Self) -> Self;
-    fn plus_key(&self, key: u32) -> Self;
-    fn rotated_xor(&self, by: u32, other: &Self) -> Self;
-}
-
-impl Word for u32 {
-    fn plus(&self, other: &u32) -> u32 {
-        self.wrapping_add(*other)
-    }
-
-    fn plus_key(&self, key: u32) -> u32 {
-        self.wrapping_add(key)
-    }
-
-    fn rotated_xor(&self, by: u32, other: &u32) -> u32 {
-        self.rotate_left(by) ^ other
-    }
-}
-
-impl Word for Array {
-    fn plus(&self, other: &Array) -> Array {
-        self + other
-    }
-
-    fn plus_key(&self, key: u32) -> Array {
-        self + f64::from(key)
-    }
-
-    fn rotated_xor(&self, by: u32, other: &Array) -> Array {
-        let rotated = self.shift_left(f64::from(by)) | self.shift_right(f64::from(32 - by));
-        rotated ^ other
-    }
-}
-
-/// Two words, enciphered.
-fn threefry<W: Word>(key: [u32; 2], [first, second]: [W; 2]) -> [W; 2] {
-    let keys = [key[0], key[1], PARITY ^ key[0] ^ key[1]];
-    let (mut first, mut second) = (first.plus_key(keys[0]), second.plus_key(keys[1]));
-    for round in 0..20 {
-        first = first.plus(&second);
-        second = second.rotated_xor(ROTATIONS[round % 8], &first);
-        if round % 4 == 3 {
-            let block = round / 4 + 1;
-            first = first.plus_key(keys[block % 3]);
-            second = second.plus_key(keys[(block + 1) % 3].wrapping_add(block as u32));
-        }
-    }
-    [first, second]
-}
+/// Draws of a stream are counted below it, streams that it spawns from it on.
+const SPAWNED: u64 = 1 << 63;
 
 fn halves(number: u64) -> [u32; 2] {
     [number as u32, (number >> 32) as u32]
@@ -91,10 +37,7 @@ fn halves(number: u64) -> [u32; 2] {
 /// # Ok::<(), partita::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Generator {
-    key: [u32; 2],
-    draws: u64,
-}
+pub struct Generator(SharedStream);
 
 impl Generator {
     /// The stream of a seed.
@@ -107,91 +50,94 @@ impl Generator {
         let (&low, high) = seed.split_first().unwrap_or((&0, &[]));
         let length = high.iter().rposition(|&word| word != 0).map_or(1, |last| last + 1);
         let words = high.iter().chain(&[0]).take(length);
-        Generator { key: words.fold([low, 0], |key, &word| threefry(key, [word, 0])), draws: 0 }
+        Generator::of_key(words.fold([low, 0], |key, &word| threefry(key, [word, 0])))
+    }
+
+    fn of_key(key: [u32; 2]) -> Generator {
+        Generator(SharedStream::new(StreamState { key, draws: 0 }))
     }
 
     /// All that a stream is: [`Generator::from_state`] goes on from here.
     pub fn state(&self) -> [u64; 2] {
-        let [low, high] = self.key.map(u64::from);
-        [high << 32 | low, self.draws]
+        let StreamState { key: [low, high], draws } = *self.0.state();
+        [u64::from(high) << 32 | u64::from(low), draws]
+    }
+
+    /// Goes on from where a stream was that had this [`Generator::state`].
+    pub fn set_state(&mut self, [key, draws]: [u64; 2]) {
+        *self.0.state() = StreamState { key: halves(key), draws };
     }
 
     /// The stream whose [`Generator::state`] was this.
-    pub fn from_state([key, draws]: [u64; 2]) -> Generator {
-        Generator { key: halves(key), draws }
+    pub fn from_state(state: [u64; 2]) -> Generator {
+        let mut stream = Generator::new(0);
+        stream.set_state(state);
+        stream
     }
 
     /// A stream of its own, for as many draws as it takes: this one goes on by one.
-    pub fn branch(&mut self) -> Generator {
-        Generator { key: self.next_key(), draws: 0 }
+    ///
+    /// # Errors
+    /// Inside a step of a [`crate::Loop`], since a replay would not repeat it.
+    pub fn branch(&mut self) -> Result<Generator> {
+        check_not_recording(
+            "drawing as often as it takes",
+            "draws inside a Loop's step",
+            "draw before the Loop runs",
+        )?;
+        Ok(Generator::of_key(self.0.state().draw()))
+    }
+
+    /// Stream number `n` of those that this one spawns, whatever it has drawn; `n` is below 2^63.
+    pub fn spawned(&self, n: u64) -> Generator {
+        Generator::of_key(threefry(self.0.state().key, halves(SPAWNED | n)))
     }
 
     /// 64 random bits; a draw.
     pub fn bits(&mut self) -> u64 {
-        let [high, low] = self.next_key();
+        let [high, low] = self.0.state().draw();
         u64::from(high) << 32 | u64::from(low)
     }
 
-    fn next_key(&mut self) -> [u32; 2] {
-        let key = threefry(self.key, halves(self.draws));
-        self.draws += 1;
-        key
+    fn draw(&mut self, team: &Team, dist: &Distribution, draw: Draw, dtype: DType) -> Result<Array> {
+        drawn(team, dist, draw, dtype, self.0.draw(team)?)
     }
 
-    /// Two arrays of 32 random bits (`u32`) per element; one draw.
+    fn floats(&mut self, team: &Team, dist: &Distribution, draw: Draw, dtype: DType) -> Result<Array> {
+        if !dtype.is_float() {
+            return Err(Error::invalid("random", "a type of floats", dtype.name(), "use `integers`"));
+        }
+        self.draw(team, dist, draw, dtype)
+    }
+
+    /// Random bits: 32 (`u32`) or 64 (`u64`) per element; one draw.
     ///
     /// # Errors
-    /// A distribution that does not fit the team.
-    pub fn words(&mut self, team: &Team, dist: &Distribution) -> Result<[Array; 2]> {
-        let shape = dist.shape();
-        let counter = match shape.iter().product::<i64>() <= i64::from(u32::MAX) {
-            true => DType::U32,
-            false => DType::U64,
-        };
-        let mut number = Array::zeros(team, dist, counter)?;
-        for d in 0..dist.rank() {
-            number = number * shape[d] as f64 + Array::coordinate(team, dist, d, counter)?;
+    /// Another type; a distribution that does not fit the team.
+    pub fn words(&mut self, team: &Team, dist: &Distribution, dtype: DType) -> Result<Array> {
+        match dtype {
+            DType::U32 => self.draw(team, dist, Draw::Word, dtype),
+            DType::U64 => self.draw(team, dist, Draw::Long, dtype),
+            _ => Err(Error::invalid("words", "u32 or u64", dtype.name(), "convert the bits with `cast`")),
         }
-        let high = match counter {
-            DType::U64 => number.shift_right(32.0).cast(DType::U32),
-            _ => &number * 0.0,
-        };
-        let words = threefry(self.next_key(), [number.cast(DType::U32), high]);
-        words[0].recorded()?;
-        Ok(words)
     }
 
     /// Uniform floats from 0 up to and without 1: 53 random bits in `f64`, 24 in `f32`, 11 in `f16` and 8 in
     /// `bf16`; one draw.
     ///
     /// # Errors
-    /// A type that is no float; those of [`Generator::words`].
+    /// A type that is no float; a distribution that does not fit the team.
     pub fn uniform(&mut self, team: &Team, dist: &Distribution, dtype: DType) -> Result<Array> {
-        let bits = match dtype {
-            DType::F64 => 53,
-            DType::F32 => 24,
-            DType::F16 => 11,
-            DType::BF16 => 8,
-            _ => return Err(Error::invalid("random", "a type of floats", dtype.name(), "use `integers`")),
-        };
-        let [first, second] = self.words(team, dist)?;
-        if dtype == DType::F64 {
-            let high = first.shift_right(5.0).cast(dtype) * 67_108_864.0;
-            return Ok((high + second.shift_right(6.0).cast(dtype)) * 0.5f64.powi(53));
-        }
-        Ok(first.shift_right(f64::from(32 - bits)).cast(dtype) * 0.5f64.powi(bits))
+        self.floats(team, dist, Draw::Uniform, dtype)
     }
 
     /// Normally distributed floats of mean 0 and standard deviation 1, by the transform of G. E. P. Box and
-    /// M. E. Muller (1958); two draws.
+    /// M. E. Muller (1958); one draw.
     ///
     /// # Errors
     /// Those of [`Generator::uniform`].
     pub fn normal(&mut self, team: &Team, dist: &Distribution, dtype: DType) -> Result<Array> {
-        let radius = self.uniform(team, dist, dtype)?;
-        let angle = self.uniform(team, dist, dtype)?;
-        // 1 - u is never 0, whose logarithm is infinite.
-        Ok(((1.0 - radius).log() * -2.0).sqrt() * (angle * TAU).cos())
+        self.floats(team, dist, Draw::Normal, dtype)
     }
 
     /// Exponentially distributed floats of mean 1, by inversion; one draw.
@@ -199,11 +145,14 @@ impl Generator {
     /// # Errors
     /// Those of [`Generator::uniform`].
     pub fn exponential(&mut self, team: &Team, dist: &Distribution, dtype: DType) -> Result<Array> {
-        Ok(-(-self.uniform(team, dist, dtype)?).log1p())
+        self.floats(team, dist, Draw::Exponential, dtype)
     }
 
-    /// Integers (`i64`) from `low` up to and without `high`; one draw. They are remainders of 64 random bits,
-    /// so small ones are likelier by at most `(high - low) / 2^64`.
+    /// Integers (`i64`) from `low` up to and without `high`; one draw.
+    ///
+    /// Each is the upper word of the product of 64 random bits and the number of choices (D. Lemire, "Fast
+    /// random integer generation in an interval", 2019), without rejection: chances differ by at most `(high
+    /// - low) / 2^64` of each other.
     ///
     /// # Errors
     /// No integer between the bounds; those of [`Generator::words`].
@@ -212,35 +161,28 @@ impl Generator {
             let given = format!("{low} and {high}");
             return Err(Error::invalid("integers", "low below high", given, "exchange them"));
         }
-        let [first, second] = self.words(team, dist)?.map(|word| word.cast(DType::U64));
-        let count = Scalar { dtype: DType::U64, bits: high.wrapping_sub(low) as u64 };
-        let offset = Scalar { dtype: DType::I64, bits: low as u64 };
-        Ok(((first.shift_left(32.0) | second) % count).cast(DType::I64) + offset)
+        let offset = Scalar { dtype: DType::U64, bits: low as u64 };
+        Ok((self.below(team, dist, high.wrapping_sub(low) as u64)? + offset).cast(DType::I64))
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Published answers of the Random123 library.
-    #[test]
-    fn the_cipher_is_threefry_2x32() -> Result<()> {
-        let cases = [
-            ([0, 0], [0, 0], [0x6b20_0159, 0x99ba_4efe]),
-            ([u32::MAX; 2], [u32::MAX; 2], [0x1cb9_96fc, 0xbb00_2be7]),
-            ([0x1319_8a2e, 0x0370_7344], [0x243f_6a88, 0x85a3_08d3], [0xc492_3a9c, 0x483d_f7a0]),
-        ];
-        let team = Team::local(1)?;
-        let dist = Distribution::default_partition(1, &[3])?;
-        for (key, words, expected) in cases {
-            assert_eq!(threefry(key, words), expected);
-            let full = |word| Array::full(&team, &dist, Scalar::from_i64(DType::U32, i64::from(word)));
-            let arrays = threefry(key, [full(words[0])?, full(words[1])?]);
-            for (array, word) in arrays.iter().zip(expected) {
-                assert_eq!(array.to_vec::<u32>()?, [word; 3]);
+    /// Integers (`u64`) below a count, which is 2^64 if it is 0; one draw.
+    ///
+    /// # Errors
+    /// A distribution that does not fit the team.
+    pub fn below(&mut self, team: &Team, dist: &Distribution, count: u64) -> Result<Array> {
+        let long = self.words(team, dist, DType::U64)?;
+        let number = |bits| Scalar { dtype: DType::U64, bits };
+        let (high, low) = (long.shift_right(32.0), &long & number(u32::MAX.into()));
+        Ok(match halves(count).map(|half| number(half.into())) {
+            _ if count == 0 => long,
+            [count, Scalar { bits: 0, .. }] => {
+                (&high * count + (low * count).shift_right(32.0)).shift_right(32.0)
             }
-        }
-        Ok(())
+            [count_low, count_high] => {
+                let middle = &high * count_low + (&low * count_low).shift_right(32.0);
+                let carry = (low * count_high + (&middle & number(u32::MAX.into()))).shift_right(32.0);
+                high * count_high + middle.shift_right(32.0) + carry
+            }
+        })
     }
 }

@@ -173,6 +173,15 @@ fn spell_small(builder: &mut Builder, function: Math1, a: Value) -> Value {
     trace(builder, |cell| spell(Traced::new(cell, a)))
 }
 
+/// The sine of `quadrant` quarter turns and a rest within pi/4: nothing is left to reduce.
+pub(crate) fn sine_of_rest(builder: &mut Builder, rest: Value, quadrant: Value) -> Value {
+    let double = builder.dtype(rest) == DType::F64;
+    trace(builder, |cell| {
+        let (rest, quadrant) = (Traced::new(cell, rest), Traced::new(cell, quadrant));
+        if double { double::sine_of_rest(rest, quadrant) } else { single::sine_of_rest(rest, quadrant) }
+    })
+}
+
 fn spell2(builder: &mut Builder, function: Math2, a: Value, b: Value) -> Value {
     let double = builder.dtype(a) == DType::F64;
     trace(builder, |cell| {

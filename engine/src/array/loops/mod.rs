@@ -7,5 +7,6 @@ pub(crate) mod numbers;
 pub(crate) mod passes;
 pub(crate) mod recorder;
 pub(crate) mod replay;
+pub(crate) mod streams;
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use crate::array::loops::streams::StepStreams;
 use crate::array::lower::footprint::ArrayWindow;
 use crate::array::memory::storage::HaloWidths;
 use crate::array::record::map::Map;
@@ -107,6 +108,8 @@ pub(crate) struct StepRecord {
     pub unsupported: Option<String>,
     pub extensions: VecDeque<Extension>,
     pub halo_requests: Vec<HaloRequest>,
+    /// The streams of random numbers that steps draw from, if it is the step of a `Loop`.
+    pub streams: Option<StepStreams>,
 }
 
 /// A handle to the record of the step under way; without effect outside of steps.
@@ -159,6 +162,18 @@ impl Recorder {
 
     fn record(&self) -> Option<MutexGuard<'_, StepRecord>> {
         self.0.as_ref().map(|record| record.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Takes the streams of random numbers; to be put back.
+    pub fn streams(&self) -> Option<StepStreams> {
+        self.record()?.streams.take()
+    }
+
+    /// Puts the streams of random numbers back.
+    pub fn put_streams(&self, streams: StepStreams) {
+        if let Some(mut record) = self.record() {
+            record.streams = Some(streams);
+        }
     }
 
     /// Whether commands are recorded.

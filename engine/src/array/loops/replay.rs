@@ -16,6 +16,7 @@ use crate::array::loops::depth::{Depth, DepthChoice, memory_numbers};
 use crate::array::loops::numbers::{Constants, CurrentNumbers, Numbered, Rows, Step, StepClock};
 use crate::array::loops::passes::deep_halos::StepTrace;
 use crate::array::loops::recorder::{Recorder, StepRecord};
+use crate::array::loops::streams::StepStreams;
 use crate::array::{Array, eval_all};
 use crate::error::{Error, Result};
 use crate::interrupt;
@@ -54,6 +55,8 @@ pub struct Loop<F> {
     is_running: bool,
     /// The numbers of the steps, if they get some.
     clock: Option<StepClock>,
+    /// The streams of random numbers that steps draw from.
+    streams: StepStreams,
     queued: Queued,
     depth: DepthChoice,
 }
@@ -111,6 +114,7 @@ impl<F: Step> Loop<F> {
             done: 0,
             is_running: false,
             clock,
+            streams: StepStreams::default(),
             queued: Queued::new(),
             depth: DepthChoice::new(),
         }
@@ -311,6 +315,9 @@ impl<F: Step> Loop<F> {
                 self.cycle = None;
                 self.recorded.clear();
             }
+            if self.streams.begin()? {
+                self.begin_anew();
+            }
             let mut left = if self.depth.is_measuring() { 1 } else { end - self.done };
             if let (Some(clock), Some(team)) = (&mut self.clock, &team) {
                 left = left.min(clock.refill(team, count, numbers)?);
@@ -321,6 +328,7 @@ impl<F: Step> Loop<F> {
                     let replay = || cycle.replay(team, &mut self.state, left);
                     let steps = interrupt::uninterrupted(|| team.together("Loop", replay))?;
                     self.clock.iter_mut().for_each(|clock| clock.replayed(steps));
+                    self.streams.replayed(steps);
                     self.queued.keep_few(team, steps)?;
                     steps
                 }
@@ -349,7 +357,9 @@ impl<F: Step> Loop<F> {
 
     /// Runs the step function; gives what it recorded.
     fn run_step(&mut self) -> Result<StepRecord> {
-        let recorder = Recorder::begin(self.depth.prescribe(self.done, &self.state))?;
+        let streams = Some(std::mem::take(&mut self.streams));
+        let recorder =
+            Recorder::begin(StepRecord { streams, ..self.depth.prescribe(self.done, &self.state) })?;
         let trace = match recorder.is_analysing() {
             true => Some(StepTrace::begin(memory_numbers(&self.state)?)),
             false => None,
@@ -364,6 +374,8 @@ impl<F: Step> Loop<F> {
             eval_state(state)
         })?;
         let mut record = recorder.end();
+        self.streams = record.streams.take().unwrap_or_default();
+        self.streams.end()?;
         self.depth.learn(trace, &mut record, &self.state)?;
         Ok(record)
     }
@@ -385,7 +397,7 @@ impl<F: Step> Loop<F> {
     fn keep(&mut self, recorded: RecordedStep) -> Result<()> {
         self.constants.compare(self.done, &recorded.schedule, &recorded.after)?;
         // The first step may compute or widen arrays once and for all: it is not for replaying.
-        if self.done == 1 {
+        if self.done == 1 || self.streams.has_plain {
             return Ok(());
         }
         self.recorded.push(recorded);
@@ -401,7 +413,7 @@ impl<F: Step> Loop<F> {
         let is_now = |step: &RecordedStep| step.phase == phase && are_alike(&step.before, &now);
         if let Some(first) = self.recorded.iter().rposition(is_now) {
             // Steps that read numbers of their own do not go through tiles together.
-            let ticks = self.clock.as_ref().is_some_and(StepClock::ticks);
+            let ticks = self.clock.as_ref().is_some_and(StepClock::ticks) || self.streams.is_used();
             self.cycle = Cycle::prepare(&self.recorded[first..], &self.state, if ticks { 1 } else { depth })?;
         }
         if self.cycle.is_some() {

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use partita_kernels::{BinaryOp, Builder, DType, MAX_RANK, Scalar, Value};
+use partita_kernels::{BinaryOp, Builder, DType, MAX_RANK, Scalar, Value, random};
 use rustc_hash::FxHashMap;
 
 use crate::array::lower::arguments::{KernelArgument, KernelArguments};
@@ -354,5 +354,6 @@ fn apply(k: &mut Builder, op: Pointwise, x: &[Value], dtype: DType) -> Value {
         Pointwise::Bitcast => k.bitcast(x[0], dtype),
         Pointwise::Math1(function) => k.math1(function, x[0]),
         Pointwise::Math2(function) => k.math2(function, x[0], x[1]),
+        Pointwise::Draw(draw) => random::draw(k, draw, x[0], [x[1], x[2]], dtype),
     }
 }

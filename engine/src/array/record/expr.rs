@@ -7,7 +7,7 @@ use std::ops::Deref;
 use std::slice;
 use std::sync::Arc;
 
-use partita_kernels::{BinaryOp, CompareOp, DType, FoldOp, Math1, Math2, Scalar, UnaryOp};
+use partita_kernels::{BinaryOp, CompareOp, DType, Draw, FoldOp, Math1, Math2, Scalar, UnaryOp};
 
 use crate::array::memory::step_numbers::StepNumbers;
 use crate::array::record::map::Map;
@@ -148,6 +148,7 @@ impl<N, V> Expr<N, V> {
     pub fn weight(&self) -> u32 {
         match self {
             Expr::Apply(Pointwise::Math1(_) | Pointwise::Math2(_), _) => 30,
+            Expr::Apply(Pointwise::Draw(_), _) => 200,
             Expr::Apply(..) | Expr::Coord(_) => 1,
             Expr::Fill(_) | Expr::Constant(_) | Expr::Number(..) => 0,
             Expr::View { .. } | Expr::Reduce { .. } => 0,
@@ -217,6 +218,8 @@ pub(crate) enum Pointwise {
     Bitcast,
     Math1(Math1),
     Math2(Math2),
+    /// Of the cell's number and a key of two words.
+    Draw(Draw),
 }
 
 /// What a reduction computes.

@@ -1,5 +1,6 @@
 //! Recording: operations on arrays become nodes; nothing is computed here.
 
+pub(crate) mod draws;
 pub(crate) mod expr;
 pub(crate) mod fourier;
 pub(crate) mod join;

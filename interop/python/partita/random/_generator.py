@@ -6,19 +6,24 @@ import inspect
 import math
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from .._api.create import asarray
 from .._core.array import Array
-from .._core.dtypes import as_dtype, bool_, default, float32, float64, int64, uint64
+from .._core.dtypes import as_dtype, default, float32, float64, int64
 from .._core.memory import NUMBERS, Shape, placed
 from .._native import Distribution as Layout
 from .._native import Team
 from ._distributions import DISTRIBUTIONS, RULES, Distribution
+from .._numpy.selecting.searching import searchsorted
+from .._numpy.selecting.selection import take
+from .._numpy.selecting.sorting import argsort
+from ._joint import JointDraws
 from ._permute import permuted
-from ._stream import Draw, Parameter, Stream
+from ._stream import PCG64, BitGenerator, Draw, Parameter, SeedSequence, absent
 
 _Size = Shape | None
+Seed = int | Sequence[int] | SeedSequence | BitGenerator | None
 
 _DOC = """{summary}
 
@@ -45,22 +50,26 @@ _DTYPE = "dtype : optional\n    float32 or float64; by default the default type 
 _EXAMPLES = {"any": "{n}.0", "least": "{n}.5", "above": "{n}.5", "share": "0.5", "chance": "0.5", "count": "{n}0"}
 
 
+def _array(value: Any, on: Team | None) -> Any:
+    return value.item() if getattr(value, "ndim", None) == 0 else asarray(value, team=on)
+
+
 def _place(
-    name: str, size: _Size, dist: Layout | None, team: Team | None, given: dict[str, Parameter], rules: dict[str, str]
-) -> tuple[Layout, bool, dict[str, Parameter]]:
-    """Where a result goes, whether it has no dimensions, and the parameters as numbers or arrays, all of them tested."""
-    found: dict[str, Parameter] = {}
-    on = team if team is not None else dist.team if dist is not None else None
-    for key, value in given.items():
-        if not isinstance(value, (*NUMBERS, Array)):
-            value = value.item() if getattr(value, "ndim", None) == 0 else asarray(value, team=on)
+    name: str, size: _Size, dist: Layout | None, team: Team | None, found: dict[str, Parameter], rules: dict[str, str]
+) -> tuple[Layout, bool]:
+    """Where a result goes, and whether it has no dimensions. The parameters become numbers or arrays, all of them tested."""
+    arrays = []
+    for key, value in found.items():
+        if type(value) not in NUMBERS and not isinstance(value, Array):
+            value = found[key] = _array(value, team if team is not None else dist.team if dist is not None else None)
         words, test = RULES[rules[key]]
         passed = test(value)
-        if not (passed.all() if isinstance(passed, Array) else passed):
+        if isinstance(value, Array):
+            arrays.append(value)
+            passed = passed.all()
+        if not passed:
             text = "an element that is not" if isinstance(value, Array) else value
             raise ValueError(f"{name}: expected {key} {words}, given {text}")
-        found[key] = value
-    arrays = [value for value in found.values() if isinstance(value, Array)]
     if arrays:
         import numpy as np
 
@@ -75,8 +84,7 @@ def _place(
         if dist is None and team is None:
             alike = (array.dist for array in arrays if array.shape and array.shape == size)
             dist, team = next(alike, None), arrays[0].team
-    whole, scalar = placed(name, () if size is None else size, dist, team if dist is None else None)
-    return whole, scalar, found
+    return placed(name, () if size is None else size, dist, team if dist is None else None)
 
 
 def _method(name: str, row: Distribution) -> Callable[..., Array]:
@@ -89,21 +97,27 @@ def _method(name: str, row: Distribution) -> Callable[..., Array]:
         + [inspect.Parameter(key, named, default=value) for key, value in more.items()]
         + [inspect.Parameter("team", inspect.Parameter.KEYWORD_ONLY, default=None)]
     )
+    required = [parameter.name for parameter in own if parameter.default is inspect.Parameter.empty]
+    keys, positional = [parameter.name for parameter in own], [parameter.name for parameter in own] + list(more)
+    defaults = {parameter.name: parameter.default for parameter in own} | more | {"dtype": None, "team": None}
 
-    def method(*args: Any, **kwargs: Any) -> Array:
-        call = signature.bind(*args, **kwargs)
-        call.apply_defaults()
-        at = call.arguments
-        kind = default.float if at.get("dtype") is None else as_dtype(at["dtype"])
+    def method(self: Generator, *args: Any, **words: Any) -> Array:
+        given = dict(zip(positional, args)) | words
+        at = defaults | given
+        if len(given) != len(args) + len(words) or len(at) != len(defaults) or not all(key in given for key in required):
+            # Says what is wrong.
+            signature.bind(self, *args, **words)
+        kind = default.float if at["dtype"] is None else as_dtype(at["dtype"])
         if kind not in (float32, float64):
             raise TypeError(f"{name}: expected float32 or float64, given {kind.name}; convert the result with astype")
-        given = {parameter.name: at[parameter.name] for parameter in own}
-        whole, scalar, found = _place(name, at["size"], at["dist"], at["team"], given, row.rules)
-        found = {key: value.astype(kind) if isinstance(value, Array) else value for key, value in found.items()}
-        drawn: Array = row.formula(Draw(at["self"]._stream, whole, scalar, kind), **found)
+        found = {key: at[key] for key in keys}
+        whole, scalar = _place(name, at["size"], at["dist"], at["team"], found, row.rules)
+        for key, value in found.items():
+            if isinstance(value, Array):
+                found[key] = value.astype(kind)
+        drawn: Array = row.formula(Draw(self._stream, whole, scalar, kind, name), **found)
         return drawn.astype(int64) if row.counts else drawn
 
-    required = [parameter.name for parameter in own if parameter.default is inspect.Parameter.empty]
     values = [_EXAMPLES[row.rules[key]].format(n=n + 1) for n, key in enumerate(required)]
     method.__name__, method.__qualname__ = name, f"Generator.{name}"
     method.__signature__ = signature  # type: ignore[attr-defined]
@@ -114,7 +128,7 @@ def _method(name: str, row: Distribution) -> Callable[..., Array]:
     return method
 
 
-class Generator:
+class Generator(JointDraws):
     """A stream of random arrays; made by `default_rng`. Every call goes on with new numbers.
 
     Shapes are global. The same seed and calls give the same elements on every team, distribution and device, because the
@@ -124,8 +138,9 @@ class Generator:
 
     Parameters
     ----------
-    seed : int, optional
-        At least 0. None takes one from the operating system at the first draw, which is then collective.
+    bit_generator : BitGenerator or a seed, optional
+        A seed is an int or several, at least 0, or a `SeedSequence`. None takes one from the operating system at the first
+        draw, which is then collective.
 
     Examples
     --------
@@ -135,8 +150,36 @@ class Generator:
     True
     """
 
-    def __init__(self, seed: int | None = None) -> None:
-        self._stream = Stream(seed)
+    def __init__(self, bit_generator: Seed = None) -> None:
+        self._stream = bit_generator if isinstance(bit_generator, BitGenerator) else PCG64(bit_generator)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(absent(f"{type(self).__name__!r} object", name), name=name, obj=self)
+
+    @property
+    def bit_generator(self) -> BitGenerator:
+        """The stream, with its state."""
+        return self._stream
+
+    def spawn(self, n_children: int) -> list[Generator]:
+        """Generators of independent streams, further ones with each call; this one's draws go on as if there were none.
+
+        Parameters
+        ----------
+        n_children : int
+
+        Returns
+        -------
+        list of Generator
+
+        Examples
+        --------
+        >>> import partita as pt
+        >>> one, other = pt.random.default_rng(1).spawn(2)
+        >>> bool(one.random() == other.random())
+        False
+        """
+        return [type(self)(stream) for stream in self._stream.spawn(n_children)]
 
     def __repr__(self) -> str:
         return f"<partita.random.{type(self).__name__}>"
@@ -181,7 +224,8 @@ class Generator:
     ) -> Array:  # fmt: skip
         """Integers from ``low`` (0 if only one is given) up to and without ``high`` (with it if ``endpoint``).
 
-        They are remainders of 64 random bits, so small ones are likelier by at most (high - low) / 2^64.
+        Each is the upper word of the product of 64 random bits and the number of choices, so chances differ by at most
+        (high - low) / 2^64 of each other.
 
         Parameters
         ----------
@@ -215,14 +259,9 @@ class Generator:
             expected = f"low below high, within {kind.name}"
             raise ValueError(f"integers: expected {expected}, given {first} and {last}; choose another dtype")
         whole, scalar = placed("integers", () if size is None else size, dist, team)
-        upper, lower = Draw(self._stream, whole, scalar, default.float).words()
-        drawn = (upper.astype(uint64) << 32) | lower.astype(uint64)
-        if last - first < 2**64:
-            drawn = drawn % (last - first)
-        if kind is bool_:
-            return drawn + first > 0
-        # Wraps round twice for negative numbers, and so arrives.
-        return (drawn + (first & (2**64 - 1))).astype(kind)
+        # Modulo 2^64 both; the engine takes no count for all of them.
+        native = self._stream.of(whole).integers(whole, kind.name, first % 2**64, (last - first) % 2**64)
+        return Array(native, scalar)
 
     def choice(
         self, a: Any, size: _Size = None, replace: bool = True, p: Sequence[float] | None = None, axis: int = 0, *,
@@ -230,18 +269,18 @@ class Generator:
     ) -> Array:  # fmt: skip
         """Elements of ``a`` along ``axis``, or integers below ``a``, with or without repetition.
 
-        Without repetition they are the first ones of a permutation, see `permutation`.
+        Without repetition they are those with the smallest of random numbers, sorted; more than 2^20 choices that are many
+        more than the elements are the first ones of a random permutation instead, which computes.
 
         Parameters
         ----------
         a : int or Array
-            Chosen elements of an array are read by the index, which is the host's.
         size : int or tuple of int, optional
             By default one.
         replace : bool, optional
             Whether elements may come several times.
         p : sequence of float, optional
-            The probability of each; only with ``replace``.
+            The probability of each. Without repetition one element after the other is chosen, by the probabilities of the rest.
         axis : int, optional
         dist, team : optional
             Where the integers are made.
@@ -261,41 +300,39 @@ class Generator:
         shape = () if size is None else size
         if count < 1 and math.prod((shape,) if isinstance(shape, int) else shape):
             raise ValueError("choice: expected at least one element to choose from, given none; pass others, or size=0")
-        if p is not None:
-            index = self._weighted(count, shape, replace, p, dist, team)
-        elif replace:
-            index = self.integers(0, count, shape, dist=dist, team=team)
-        else:
-            whole, scalar = placed("choice", shape, dist, team)
-            draw = Draw(self._stream.branch(whole.team), whole, scalar, default.float)
-            if math.prod(whole.shape) > count:
-                raise ValueError(f"choice: expected at most {count} elements with replace=False, given size {size}")
+        if dist is None and team is None and isinstance(source, Array):
+            team = source.team
+        whole, scalar = placed("choice", shape, dist, team)
+        if not replace and math.prod(whole.shape) > count:
+            raise ValueError(f"choice: expected at most {count} elements with replace=False, given size {size}")
+        chances = None if p is None else _chances(count, p)
+        if replace:
+            index = self.integers(0, count, shape, dist=dist, team=team) if chances is None else self._weighted(chances, whole, scalar)
+        elif count > 2**20 and count > 64 * math.prod(whole.shape) and chances is None:
+            draw = Draw(self._stream.branch(whole, "choice"), whole, scalar, default.float)
             index = permuted(draw.number(), count, draw.stream).astype(int64)
-        if isinstance(source, int):
-            return index
-        key: tuple[Any, ...] = (slice(None),) * (axis % source.ndim)
-        return source[(*key, index.numpy())] if index.ndim else source[(*key, int(index))].copy()
+        else:
+            index = self._first(count, chances, whole, scalar)
+        return index if isinstance(source, int) else take(source, index, axis=axis)
 
-    def _weighted(self, count: int, shape: Shape, replace: bool, p: Any, dist: Layout | None, team: Team | None) -> Array:
-        """Inversion of the sums of the probabilities: as many comparisons as there are, per element."""
-        import numpy as np
+    def _weighted(self, chances: Any, whole: Layout, scalar: bool) -> Array:
+        """Inversion of the sums of the probabilities."""
+        sums = chances.cumsum()
+        return searchsorted(asarray(sums[:-1] / sums[-1], team=whole.team), Draw(self._stream, whole, scalar, float64).uniform(), "right")
 
-        if not replace:
-            text = "choice: expected replace=True with p, because False needs a sort, given False; use numpy.random"
-            raise NotImplementedError(text)
-        chances = np.asarray(p, np.float64)
-        if chances.shape != (count,) or not (chances >= 0).all() or abs(chances.sum() - 1) > 1e-8:
-            given = f"{chances.size} of sum {chances.sum()}"
-            raise ValueError(f"choice: expected {count} probabilities whose sum is 1, given {given}")
-        u = self.random(shape, dist=dist, team=team)
-        index, sums = (u * 0.0).astype(int64), np.cumsum(chances)
-        for bound in (sums / sums[-1])[:-1].tolist():
-            index = index + (u >= bound)
-        return index
+    def _first(self, count: int, chances: Any, whole: Layout, scalar: bool) -> Array:
+        """The places of the smallest of random numbers. With probabilities these are times of first events, of which each
+        next one comes with the probability among those that are left (Efraimidis and Spirakis, 2006)."""
+        line = Draw(self._stream, Layout(count, team=whole.team), False, float64)
+        order = argsort(line.word() if chances is None else line.exponential() / asarray(chances, dist=line.dist))
+        number = math.prod(whole.shape)
+        if whole == line.dist and not scalar:
+            return order
+        chosen = order[:number].redistribute(Layout(number, team=whole.team)) if number < count else order
+        return chosen[0] if scalar else chosen.reshape(whole.shape).redistribute(whole)
 
     def permutation(self, x: Any, axis: int = 0, *, team: Team | None = None) -> Array:
         """The integers below ``x`` in random order, or a copy of an array with its slices along ``axis`` in random order.
-        Computes.
 
         Parameters
         ----------
@@ -336,13 +373,23 @@ class Generator:
         x[...] = self.permutation(x, axis)
 
 
-def default_rng(seed: int | Generator | None = None) -> Generator:
+def _chances(count: int, p: Any) -> Any:
+    import numpy as np
+
+    chances = np.asarray(p, np.float64)
+    if chances.shape != (count,) or not (chances >= 0).all() or abs(chances.sum() - 1) > 1e-8:
+        given = f"{chances.size} of sum {chances.sum()}"
+        raise ValueError(f"choice: expected {count} probabilities whose sum is 1, given {given}")
+    return chances
+
+
+def default_rng(seed: Seed | Generator = None) -> Generator:
     """A stream of random arrays that begins anew.
 
     Parameters
     ----------
-    seed : int, optional
-        At least 0. None takes one from the operating system.
+    seed : int, sequence of int, SeedSequence, BitGenerator or Generator, optional
+        At least 0. None takes one from the operating system. A Generator is returned as it is.
 
     Returns
     -------
@@ -354,9 +401,4 @@ def default_rng(seed: int | Generator | None = None) -> Generator:
     >>> bool(pt.random.default_rng(3).random() == pt.random.default_rng(3).random())
     True
     """
-    if isinstance(seed, Generator):
-        return seed
-    value = None if seed is None else operator.index(seed)
-    if value is not None and value < 0:
-        raise ValueError(f"default_rng: expected a seed of at least 0, given {seed}")
-    return Generator(value)
+    return seed if isinstance(seed, Generator) else Generator(seed)

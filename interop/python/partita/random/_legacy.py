@@ -10,8 +10,8 @@ from .._core.dtypes import int64
 from .._core.memory import Shape
 from .._native import Distribution, Team
 from ._distributions import DISTRIBUTIONS
-from ._generator import Generator, default_rng
-from ._stream import Stream
+from ._generator import Generator, Seed
+from ._stream import MT19937, BitGenerator
 
 
 class RandomState(Generator):
@@ -19,7 +19,7 @@ class RandomState(Generator):
 
     Parameters
     ----------
-    seed : int, optional
+    seed : int, sequence of int or BitGenerator, optional
         At least 0; see `default_rng`.
 
     Examples
@@ -29,12 +29,20 @@ class RandomState(Generator):
     (2, 3)
     """
 
-    def __init__(self, seed: int | None = None) -> None:
+    def __init__(self, seed: Seed = None) -> None:
         self.seed(seed)
 
-    def seed(self, seed: int | None = None) -> None:
+    def seed(self, seed: Seed = None) -> None:
         """Begins anew; None takes a seed from the operating system. Local."""
-        self._stream: Stream = default_rng(seed)._stream
+        self._stream = seed if isinstance(seed, BitGenerator) else MT19937(seed)
+
+    def get_state(self, legacy: bool = True) -> dict[str, Any]:
+        """The state of the stream, for `set_state`: a dict, whatever ``legacy``."""
+        return self._stream.state
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Goes on from what `get_state` gave. Local."""
+        self._stream.state = state
 
     def rand(self, *shape: int) -> Array:
         """Floats from 0 up to and without 1."""
@@ -57,5 +65,5 @@ class RandomState(Generator):
 #: Methods of one stream that are functions of the module.
 NAMES = (
     "seed", "rand", "randn", "randint", "random", "random_sample", "ranf", "sample", "choice", "permutation", "shuffle",
-    *DISTRIBUTIONS,
+    "bytes", "dirichlet", "get_state", "multinomial", "multivariate_normal", "set_state", *DISTRIBUTIONS,
 )  # fmt: skip

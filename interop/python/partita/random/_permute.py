@@ -5,7 +5,7 @@ from __future__ import annotations
 from .._api.functions import maximum
 from .._core.array import Array
 from .._core.rules import where
-from ._stream import Stream
+from ._stream import BitGenerator
 
 
 def _mixed(word: Array) -> Array:
@@ -15,7 +15,7 @@ def _mixed(word: Array) -> Array:
     return word ^ (word >> 31)
 
 
-def permuted(index: Array, count: int, stream: Stream) -> Array:
+def permuted(index: Array, count: int, stream: BitGenerator) -> Array:
     """Where a random permutation of ``count`` puts these indices (uint64). Computes.
 
     The permutation is the shuffle swap-or-not (Hoang, Morris and Rogaway, "An enciphering scheme based on a card shuffle",
@@ -24,9 +24,9 @@ def permuted(index: Array, count: int, stream: Stream) -> Array:
     of the others'. A stream has at most 2^64 of them, fewer than there are permutations of 21.
     """
     for turn in range(32 + 4 * count.bit_length()):
-        pivot = stream.of(index.team).bits() % count
+        pivot = stream.of(index.dist).bits() % count
         other = where(index <= pivot, pivot - index, pivot + count - index)
-        swaps = _mixed(maximum(index, other) + stream.of(index.team).bits()) & 1
+        swaps = _mixed(maximum(index, other) + stream.of(index.dist).bits()) & 1
         index = where(swaps == 1, other, index)
         # Longer recordings make larger kernels, and are no faster.
         index = index.eval() if turn % 8 == 7 else index

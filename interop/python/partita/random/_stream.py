@@ -1,14 +1,17 @@
-"""Random bits, and the uniform, normal and gamma distributed numbers that others are made of.
+"""Streams of random numbers: NumPy's bit generators and `SeedSequence`, and `Draw`, the uniform, normal and gamma distributed
+numbers that others are made of.
 
-The bits are the engine's (`engine/src/operators/random.rs`): a cipher of each element's number in C order, recorded as
-arithmetic, so that numbers are made where they are needed, in the kernel that uses them.
+The mapping from a seed and an element's number in C order to its bits is the engine's (`kernels/src/random.rs`), one for all names
+of bit generators. Draws are recorded, so that numbers are made where they are needed, in the kernel that uses them.
 """
 
 from __future__ import annotations
 
+import operator
 import secrets
-from collections.abc import Callable
-from typing import Any
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NoReturn, Self
 
 from .. import _native
 from .._api.functions import log, sqrt, trunc
@@ -22,34 +25,210 @@ from .._native import Distribution, Team
 Parameter = Any
 
 
-class Stream:
-    """The engine's stream of a seed."""
+def _words(entropy: int | Sequence[int]) -> list[int]:
+    """The words of 32 bits of a seed, the lowest first; those of several numbers one after the other."""
+    numbers = [entropy] if isinstance(entropy, int) else list(entropy)
+    return [number >> at & 0xFFFFFFFF for number in numbers for at in range(0, max(number.bit_length(), 1), 32)]
 
-    def __init__(self, seed: int | None) -> None:
-        self._generator = None if seed is None else _generator(seed)
 
-    def of(self, team: Team) -> _native.Generator:
-        """The stream. Without a seed it begins with one of the operating system's, of the team's first process."""
-        if self._generator is None:
-            self._generator = _generator(of_processes(team, "random", secrets.randbits(64))[0])
-        return self._generator
+def absent(whose: str, name: str) -> str:
+    """What to say of a name that is not there."""
+    text = f"{whose} has no attribute {name!r}"
+    if not name.startswith("_"):
+        import numpy as np
 
-    def branch(self, team: Team) -> Stream:
-        """A stream of its own, for as many draws as it takes: this one goes on by one."""
-        stream = Stream(None)
-        stream._generator = self.of(team).branch()
+        if hasattr(np.random.Generator, name):
+            text += f": it is not there; use asarray(numpy.random.default_rng(seed).{name}(...)), which draws on the host"
+        elif hasattr(np.random, name):
+            text += f": it is not there; use numpy.random.{name}, which works on the host"
+    return text
+
+
+class SeedSequence:
+    """A seed, and the seeds that are spawned from it, as NumPy's. The words that it generates are Partita's own.
+
+    Parameters
+    ----------
+    entropy : int or sequence of int, optional
+        Each at least 0. None takes one from the operating system, in each process another.
+    spawn_key : sequence of int, optional
+        The numbers of the spawned sequences that lead here.
+    pool_size : int, optional
+        Without effect.
+    n_children_spawned : int, optional
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> parent = pt.random.SeedSequence(7)
+    >>> [child.spawn_key for child in parent.spawn(2)], parent.n_children_spawned
+    ([(0,), (1,)], 2)
+    """
+
+    def __init__(
+        self, entropy: int | Sequence[int] | None = None, *, spawn_key: Sequence[int] = (), pool_size: int = 4, n_children_spawned: int = 0
+    ) -> None:
+        given = secrets.randbits(128) if entropy is None else entropy
+        self.entropy: int | list[int] = [_seed(number) for number in given] if isinstance(given, Iterable) else _seed(given)
+        self.spawn_key, self.pool_size = tuple(map(operator.index, spawn_key)), pool_size
+        self.n_children_spawned = n_children_spawned
+
+    def __repr__(self) -> str:
+        return f"SeedSequence(entropy={self.entropy}, spawn_key={self.spawn_key})"
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """What makes another one like it."""
+        return {name: getattr(self, name) for name in ("entropy", "spawn_key", "pool_size", "n_children_spawned")}
+
+    def spawn(self, n_children: int) -> list[SeedSequence]:
+        """Seeds of independent streams; further ones with each call."""
+        first = self.n_children_spawned
+        self.n_children_spawned += n_children
+        keys = ((*self.spawn_key, number) for number in range(first, first + n_children))
+        return [SeedSequence(self.entropy, spawn_key=key, pool_size=self.pool_size) for key in keys]
+
+    def generate_state(self, n_words: int, dtype: Any = "uint32") -> Any:
+        """NumPy's array of random words, uint32 or uint64. Local."""
+        import numpy as np
+
+        kind, native = np.dtype(dtype), self._native()
+        if kind not in (np.uint32, np.uint64):
+            raise ValueError(f"generate_state: expected uint32 or uint64, given {kind}; convert the words")
+        return np.array([native.bits() for _ in range(n_words)], np.uint64).astype(kind)
+
+    def _native(self) -> _native.Generator:
+        """The engine's stream of this seed."""
+        stream = _native.Generator(_words(self.entropy))
+        for number in self.spawn_key:
+            stream = stream.spawned(number)
         return stream
 
 
-def _generator(seed: int) -> _native.Generator:
-    return _native.Generator([seed >> at & 0xFFFFFFFF for at in range(0, max(seed.bit_length(), 1), 32)])
+def _seed(number: Any) -> int:
+    value = operator.index(number)
+    if value < 0:
+        raise ValueError(f"default_rng: expected a seed of at least 0, given {number}")
+    return value
+
+
+class BitGenerator:
+    """A stream of random bits. Each of NumPy's names is one: all of them make the same numbers of a seed, Partita's own.
+
+    Parameters
+    ----------
+    seed : int, sequence of int or SeedSequence, optional
+        None takes one from the operating system at the first draw, which is then collective.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> rng = pt.random.Generator(pt.random.PCG64(7))
+    >>> bool(rng.random() == pt.random.default_rng(7).random())
+    True
+    """
+
+    def __init__(self, seed: int | Sequence[int] | SeedSequence | None = None) -> None:
+        self._seed_seq = seed if isinstance(seed, SeedSequence) or seed is None else SeedSequence(seed)
+        self._generator = None if self._seed_seq is None else self._seed_seq._native()
+        self.lock = threading.RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, lock=threading.RLock())
+
+    def __getattr__(self, name: str) -> NoReturn:
+        remedy = "" if name.startswith("_") else "; a stream's bits are drawn by Generator, or on the host by numpy.random"
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{remedy}", name=name, obj=self)
+
+    def of(self, dist: Distribution) -> _native.Generator:
+        """The engine's stream. Without a seed it begins with one of the operating system's, of the team's first process."""
+        if self._generator is None:
+            self._begin(dist.team)
+        return self._generator  # type: ignore[return-value]
+
+    def _begin(self, team: Team) -> _native.Generator:
+        if self._generator is None:
+            self._seed_seq = SeedSequence(of_processes(team, "random", secrets.randbits(128))[0])
+            self._generator = self._seed_seq._native()
+        return self._generator
+
+    def branch(self, dist: Distribution, name: str) -> BitGenerator:
+        """A stream of its own, for as many draws as it takes: this one goes on by one. Not inside the step of a Loop."""
+        stream = BitGenerator()
+        try:
+            stream._generator = self.of(dist).branch()
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+        return stream
+
+    @property
+    def seed_seq(self) -> SeedSequence:
+        """The seed. Of a stream without a seed it takes one, which is collective."""
+        self._begin(_native.get_default_team())
+        if self._seed_seq is None:
+            raise TypeError("seed_seq: expected a stream that was made of a seed, given one whose state was set; make it of a seed")
+        return self._seed_seq
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The key and the number of draws so far, to be set in another stream. Of a stream without a seed it takes one, which is
+        collective."""
+        key, draws = self._begin(_native.get_default_team()).__getstate__()
+        return {"bit_generator": type(self).__name__, "state": {"key": key, "draws": draws}}
+
+    @state.setter
+    def state(self, state: dict[str, Any]) -> None:
+        try:
+            values = [operator.index(state["state"][name]) for name in ("key", "draws")]
+        except (TypeError, KeyError, IndexError):
+            text = "expected a state with key and draws, given another; NumPy's states are of other generators"
+            raise ValueError(f"{type(self).__name__}.state: {text}") from None
+        self._generator = self._generator or _native.Generator([0])
+        self._generator.__setstate__(values)
+
+    def spawn(self, n_children: int) -> list[Self]:
+        """Independent streams, by the seed's `SeedSequence.spawn`."""
+        return [type(self)(seed) for seed in self.seed_seq.spawn(n_children)]
+
+    def random_raw(self, size: int | Sequence[int] | None = None, output: bool = True) -> Any:
+        """Random words of 64 bits: a number, or NumPy's array. Local with a seed."""
+        import numpy as np
+
+        native = self._begin(_native.get_default_team())
+        words = [native.bits() for _ in range(1 if size is None else int(np.prod(size)))]
+        if not output:
+            return None
+        return words[0] if size is None else np.array(words, np.uint64).reshape(size)
+
+
+class PCG64(BitGenerator):
+    """See `BitGenerator`."""
+
+
+class PCG64DXSM(BitGenerator):
+    """See `BitGenerator`."""
+
+
+class MT19937(BitGenerator):
+    """See `BitGenerator`."""
+
+
+class Philox(BitGenerator):
+    """See `BitGenerator`."""
+
+
+class SFC64(BitGenerator):
+    """See `BitGenerator`."""
 
 
 class Draw:
     """Random numbers for the elements of one array: what distributions are made of."""
 
-    def __init__(self, stream: Stream, dist: Distribution, scalar: bool, kind: DType) -> None:
-        self.stream, self.dist, self.scalar, self.kind = stream, dist, scalar, kind
+    def __init__(self, stream: BitGenerator, dist: Distribution, scalar: bool, kind: DType, name: str = "random") -> None:
+        self.stream, self.dist, self.scalar, self.kind, self.name = stream, dist, scalar, kind, name
 
     def number(self) -> Array:
         """The number of each element in C order (uint64)."""
@@ -60,17 +239,13 @@ class Draw:
         assert number is not None
         return Array(number._native, self.scalar)
 
-    def words(self) -> tuple[Array, Array]:
-        """Two random words of 32 bits per element."""
-        first, second = self.stream.of(self.dist.team).words(self.dist)
-        return Array(first, self.scalar), Array(second, self.scalar)
-
-    def _drawn(self, native: Callable[[Distribution, str], _native.Array]) -> Array:
-        return Array(native(self.dist, self.kind.name), self.scalar)
+    def word(self) -> Array:
+        """64 random bits per element (uint64)."""
+        return Array(self.stream.of(self.dist).words(self.dist, "uint64"), self.scalar)
 
     def uniform(self) -> Array:
         """From 0 up to and without 1: 53 random bits in float64, 24 in float32, 11 in float16."""
-        return self._drawn(self.stream.of(self.dist.team).uniform)
+        return Array(self.stream.of(self.dist).uniform(self.dist, self.kind.name), self.scalar)
 
     def inner(self) -> Array:
         """Uniform from 0 to 1 without either, symmetric about the middle."""
@@ -79,11 +254,11 @@ class Draw:
 
     def exponential(self) -> Array:
         """Of mean 1, by inversion."""
-        return self._drawn(self.stream.of(self.dist.team).exponential)
+        return Array(self.stream.of(self.dist).exponential(self.dist, self.kind.name), self.scalar)
 
     def normal(self) -> Array:
         """Of mean 0 and deviation 1, by Box and Muller's formula."""
-        return self._drawn(self.stream.of(self.dist.team).normal)
+        return Array(self.stream.of(self.dist).normal(self.dist, self.kind.name), self.scalar)
 
     def constant(self, value: Parameter) -> Array:
         """A parameter as an array."""
@@ -107,7 +282,7 @@ class Draw:
     def accepted(self, attempt: Callable[[Draw], tuple[Array, Array]]) -> Array:
         """What the first attempt gives that each element accepts. An element's attempts have numbers of their own, so
         that it is the same whatever the others are. Computes, and reads one truth value per attempt."""
-        draw = Draw(self.stream.branch(self.dist.team), self.dist, self.scalar, self.kind)
+        draw = Draw(self.stream.branch(self.dist, self.name), self.dist, self.scalar, self.kind, self.name)
         value, accepts = attempt(draw)
         while not accepts.eval().all():
             value = value.eval()

@@ -1,6 +1,7 @@
 //! Streams of random arrays, by the engine's generator.
 
 use partita::operators::random;
+use partita::{DType, Scalar};
 use pyo3::prelude::*;
 
 use super::convert::element;
@@ -22,8 +23,8 @@ impl Generator {
     }
 
     /// A stream of its own.
-    fn branch(&mut self) -> Generator {
-        Generator(self.0.branch())
+    fn branch(&mut self) -> PyResult<Generator> {
+        self.0.branch().map(Generator).map_err(raised)
     }
 
     /// 64 random bits.
@@ -41,13 +42,25 @@ impl Generator {
     }
 
     fn __setstate__(&mut self, state: [u64; 2]) {
-        self.0 = random::Generator::from_state(state);
+        self.0.set_state(state);
     }
 
-    /// Two random words of 32 bits per element.
-    fn words(&mut self, dist: &Distribution) -> PyResult<(Array, Array)> {
-        let [first, second] = self.0.words(&dist.team, &dist.dist).map_err(raised)?;
-        Ok((Array::of(Typed::from(first)), Array::of(Typed::from(second))))
+    /// Stream number `n` of those that this one spawns.
+    fn spawned(&self, n: u64) -> Generator {
+        Generator(self.0.spawned(n))
+    }
+
+    /// 32 (uint32) or 64 (uint64) random bits per element.
+    fn words(&mut self, dist: &Distribution, dtype: &str) -> PyResult<Array> {
+        self.drawn(random::Generator::words, dist, dtype)
+    }
+
+    /// Integers from `low` on, so many (2^64 if 0); both modulo 2^64.
+    fn integers(&mut self, dist: &Distribution, dtype: &str, low: u64, count: u64) -> PyResult<Array> {
+        let dtype = element(dtype)?.dtype();
+        let drawn = self.0.below(&dist.team, &dist.dist, count).map_err(raised)?;
+        let low = Scalar { dtype: DType::U64, bits: low };
+        Ok(Array::of(Typed::from((drawn + low).cast(dtype))))
     }
 
     /// Floats from 0 up to and without 1.

@@ -202,6 +202,16 @@ fn sin_of<N: Double>(angle: Angle<N>, turn: i64) -> N {
     flip(y, (quadrant & quadrant.lit(2)).shl(62))
 }
 
+/// The sine of quarter turns and a rest within pi/4 that is exact.
+#[inline(always)]
+pub fn sine_of_rest<N: Double>(r: N, quadrant: N::Int) -> N {
+    let z = r * r;
+    let sin = r + r * (z * horner(z, &SIN));
+    let cos = r.lit(1.0) - (z * r.lit(0.5) - z * z * horner(z, &COS));
+    let even = (quadrant & quadrant.lit(1)).eq(quadrant.lit(0));
+    flip(N::select(even, sin, cos), (quadrant & quadrant.lit(2)).shl(62))
+}
+
 /// The tangent of an angle.
 #[inline(always)]
 fn tan_of<N: Double>(angle: Angle<N>) -> N {

@@ -15,6 +15,8 @@ mod exponential;
 mod hyperbolic;
 mod steps;
 
-pub use circular::{SMALL_ANGLE, acos, asin, atan, atan2, cos, cos_small, sin, sin_small, tan, tan_small};
+pub use circular::{
+    SMALL_ANGLE, acos, asin, atan, atan2, cos, cos_small, sin, sin_small, sine_of_rest, tan, tan_small,
+};
 pub use exponential::{exp, expm1, log, log1p, log2, log10};
 pub use hyperbolic::{acosh, asinh, atanh, cbrt, cosh, erf, hypot, pow, sinh, tanh};

@@ -104,11 +104,15 @@ fn any_angle<N: Single>(x: N) -> Angle<N> {
     }
 }
 
-/// The sine of an angle (cosine: one quadrant on). Errors of the polynomials 2^-27.9 and 2^-33.
+/// The sine of an angle (cosine: one quadrant on).
 #[inline(always)]
 fn sine<N: Single>(angle: Angle<N>, quadrants: i64) -> N {
-    let quadrant = angle.quadrant + angle.quadrant.lit(quadrants);
-    let r = angle.high + angle.low;
+    sine_of_rest(angle.high + angle.low, angle.quadrant + angle.quadrant.lit(quadrants))
+}
+
+/// The sine of quarter turns and a rest within pi/4. Errors of the polynomials 2^-27.9 and 2^-33.
+#[inline(always)]
+pub fn sine_of_rest<N: Single>(r: N, quadrant: N::Int) -> N {
     let s = r * r;
     let sin = r + r * (s * horner(s, &[-0.00019517896, 0.008332187, -0.16666655]));
     let cos = r.lit(1.0) + s * horner(s, &[2.4432327e-5, -0.001388731, 0.041666646, -0.5]);

@@ -14,7 +14,9 @@
 mod circular;
 mod exponential;
 
-pub use circular::{SMALL_ANGLE, acos, asin, atan, atan2, cos, cos_small, sin, sin_small, tan, tan_small};
+pub use circular::{
+    SMALL_ANGLE, acos, asin, atan, atan2, cos, cos_small, sin, sin_small, sine_of_rest, tan, tan_small,
+};
 pub use exponential::{
     acosh, asinh, atanh, cbrt, cosh, erf, exp, expm1, hypot, log, log1p, log2, log10, pow, sinh, tanh,
 };
