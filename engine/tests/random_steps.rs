@@ -108,7 +108,8 @@ fn a_draw_that_a_step_leaves_unevaluated_keeps_its_numbers() {
 #[test]
 fn steps_that_cannot_be_repeated_say_why() {
     let team = Team::local(1).unwrap();
-    let fails = |mut step: Box<dyn FnMut(u64, &mut Generator, &Array) -> Result<Array>>| {
+    type Step = Box<dyn FnMut(u64, &mut Generator, &Array) -> Result<Array>>;
+    let fails = |mut step: Step| {
         let (mut g, mut k) = (Generator::new(1), 0);
         let mut run = Loop::new(start(&team), |state| {
             k += 1;
