@@ -4,7 +4,8 @@
 //! in [`ir`]). [`build`] makes one, [`verify`] checks it and works out its footprint, [`mod@simplify`]
 //! shortens it. [`interpret`] is the definition: what each operation and form means. [`cpu`] runs kernels on
 //! the host, with machine code from [`cpu::x86`]; [`ptx`] writes them for NVIDIA GPUs and [`wgsl`] for WebGPU
-//! adapters. [`math`] holds every mathematical function, written once, [`random`] the mapping of random numbers.
+//! adapters. [`math`] holds every mathematical function, written once, [`random`] the mapping of random
+//! numbers.
 //!
 //! Invariants: this crate depends on no device, array or distribution. Unsafe code is in [`cpu`] alone.
 

@@ -190,8 +190,8 @@ fn barriers_in_loops(code: &[Instruction]) -> usize {
     code.iter().enumerate().filter(|(at, barrier)| barrier.base() == "BAR" && is_inside(*at)).count()
 }
 
-/// In the order of the code that a warp in the middle ran. A load has arrived when the scoreboard that it sets
-/// is waited for.
+/// In the order of the code that a warp in the middle ran. A load has arrived when the scoreboard that it
+/// sets is waited for.
 fn loads_before_use(launch: &Launch, code: &[Instruction]) -> usize {
     let ran = |&&(.., issues): &&(u32, f64, f64, f64)| issues > 0.0;
     let ran: BTreeSet<u32> = launch.steps.iter().filter(ran).map(|step| step.0).collect();

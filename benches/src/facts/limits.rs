@@ -8,8 +8,8 @@ const EDGES: f64 = 0.001;
 /// The bytes of the machine code's loads and of the simulator's may be so far apart.
 const APART: f64 = 0.01;
 
-/// What is beyond its limits. No kernel spills registers. Elementwise kernels over contiguous operands (family
-/// E1) load every operand once, 16 bytes at a time, without a barrier in a loop.
+/// What is beyond its limits. No kernel spills registers. Elementwise kernels over contiguous operands
+/// (family E1) load every operand once, 16 bytes at a time, without a barrier in a loop.
 pub fn beyond(facts: &KernelFacts) -> Vec<String> {
     let mut all = Vec::new();
     if facts.spills > 0 {

@@ -34,7 +34,7 @@ pub(crate) use loops::recorder::Recorder;
 pub use loops::recorder::record;
 pub use loops::replay::Loop;
 pub(crate) use loops::streams::{SharedStream, StreamState};
-pub(crate) use record::draws::drawn;
+pub(crate) use record::draws::{drawn, next_key};
 pub(crate) use record::expr::Butterflies;
 pub use record::join::Padding;
 pub use record::ops::Operand;

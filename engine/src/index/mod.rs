@@ -10,8 +10,8 @@
 //!
 //! This module contains no devices, buffers, element types, threads or messages. A [`Distribution`] gives the
 //! cells that a part stores and their order, not their place in memory. Impossible input is an [`IndexError`]
-//! that names the dimension, the part and the reason. Getters that give no `Result` panic, as slices do, where
-//! there is no such part or dimension (`# Panics`).
+//! that names the dimension, the part and the reason. Getters that give no `Result` panic, as slices do,
+//! where there is no such part or dimension (`# Panics`).
 
 mod bulk;
 mod distributions;

@@ -1,6 +1,6 @@
 //! Finite differences, convolutions and boundary conditions on arrays, [`fourier`] transforms and [`random`]
-//! numbers. They use the public interface of [`mod@array`] (slices, arithmetic, padding, rolling, assignment), and
-//! random numbers one operation of their own. The engine derives halos from the slices.
+//! numbers. They use the public interface of [`mod@array`] (slices, arithmetic, padding, rolling,
+//! assignment), and random numbers one operation of their own. The engine derives halos from the slices.
 //!
 //! Let `u` be samples of a function at points that are `h` apart along each dimension, `u_i = f(i h)`.
 //! Spacings are these distances, one per dimension, in any unit of length; results are per that unit (or its

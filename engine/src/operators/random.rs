@@ -9,7 +9,7 @@
 
 use partita_kernels::{DType, Draw, Scalar, random::threefry};
 
-use crate::array::{Array, SharedStream, StreamState, check_not_recording, drawn};
+use crate::array::{Array, SharedStream, StreamState, check_not_recording, drawn, next_key};
 use crate::error::{Error, Result};
 use crate::index::Distribution;
 use crate::team::Team;
@@ -100,7 +100,7 @@ impl Generator {
     }
 
     fn draw(&mut self, team: &Team, dist: &Distribution, draw: Draw, dtype: DType) -> Result<Array> {
-        drawn(team, dist, draw, dtype, self.0.draw(team)?)
+        drawn(team, dist, draw, dtype, next_key(team, &self.0)?)
     }
 
     fn floats(&mut self, team: &Team, dist: &Distribution, draw: Draw, dtype: DType) -> Result<Array> {

@@ -1,8 +1,8 @@
 //! `Exporter`: the base of Python's classes whose objects export memory as buffers (PEP 3118), which classes
 //! written in Python can do from Python 3.12 on only.
 //!
-//! A request goes to the method `_exported(writable, strided)` of the object, and then to its result, which the
-//! consumer holds.
+//! A request goes to the method `_exported(writable, strided)` of the object, and then to its result, which
+//! the consumer holds.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::null_mut;

@@ -11,7 +11,7 @@ use partita_kernels::{DType, Launch, Scalar, Verified, View};
 use rustc_hash::FxHashMap;
 
 use crate::array::loops::recorder::Recorder;
-use crate::array::lower::arguments::KernelArguments;
+use crate::array::lower::body::KernelArguments;
 use crate::array::lower::graph::NodeId;
 use crate::array::memory::storage::{HaloWidths, Storage};
 use crate::array::record::expr::Slot;

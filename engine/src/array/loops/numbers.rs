@@ -1,6 +1,6 @@
 //! The numbers of steps. Those that change from step to step are uploaded in blocks, and the step gets the
-//! current ones. Plain numbers are arguments of launches, or constants in kernels, which a replay repeats: one
-//! that differs between two recorded steps is an error.
+//! current ones. Plain numbers are arguments of launches, or constants in kernels, which a replay repeats:
+//! one that differs between two recorded steps is an error.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;

@@ -11,9 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use partita_kernels::{DType, Scalar, random::threefry};
 
-use crate::array::loops::recorder::Recorder;
 use crate::array::memory::step_numbers::{StepNumbers, StreamMemory};
-use crate::array::record::draws::plain_key;
 use crate::array::record::expr::{Expr, NodeLayout};
 use crate::array::record::node::Node;
 use crate::error::{Error, Result};
@@ -47,16 +45,6 @@ impl SharedStream {
 
     pub fn state(&self) -> MutexGuard<'_, StreamState> {
         lock(&self.0)
-    }
-
-    /// The key of the next draw as operands: in the step of a `Loop` from devices, otherwise plain numbers.
-    pub fn draw(&self, team: &Team) -> Result<[Arc<Node>; 2]> {
-        let before = *self.state();
-        let key = self.state().draw();
-        match Recorder::current().draw_in_step(team, &self.0, before, key)? {
-            Some(nodes) => Ok(nodes),
-            None => Ok(plain_key(team, key)),
-        }
     }
 }
 
@@ -118,13 +106,14 @@ impl StepStreams {
         Ok(self.streams.len() < count)
     }
 
-    /// A draw by a stream in a step: the operands of its key, or `None` if the key is to be plain.
-    fn draw(
+    /// A draw by a stream in a step: the operands of its key, which `advance` makes the current one of
+    /// devices; or `None` if the key is to be plain.
+    pub fn draw(
         &mut self,
-        (recorder, team): (&Recorder, &Team),
-        shared: &Arc<Mutex<StreamState>>,
-        before: StreamState,
-        key: [u32; 2],
+        team: &Team,
+        SharedStream(shared): &SharedStream,
+        (before, key): (StreamState, [u32; 2]),
+        advance: impl FnOnce(&StepNumbers) -> Result<()>,
     ) -> Result<Option<[Arc<Node>; 2]>> {
         let found = self.streams.iter_mut().find(|stream| stream.stream.as_ptr() == Arc::as_ptr(shared));
         let Some(stream) = found else {
@@ -161,10 +150,7 @@ impl StepStreams {
         stream.keys.extend(numbers);
         let numbers = &stream.keys[*drawn];
         *drawn += 1;
-        for (schedule, memory) in numbers.advance() {
-            recorder.keep(memory);
-            recorder.execute(schedule.clone())?;
-        }
+        advance(numbers)?;
         let nodes = [0, 1].map(|which| {
             let expr = Expr::Number(Arc::clone(numbers), which);
             Node::lazy(Index::filled(1, 1), DType::U32, team, expr, NodeLayout::Free)
@@ -230,21 +216,5 @@ impl StepStreams {
 impl Drop for StepStreams {
     fn drop(&mut self) {
         self.plain();
-    }
-}
-
-impl Recorder {
-    /// A draw by a stream: the operands of its key in a step of a `Loop`.
-    fn draw_in_step(
-        &self,
-        team: &Team,
-        shared: &Arc<Mutex<StreamState>>,
-        before: StreamState,
-        key: [u32; 2],
-    ) -> Result<Option<[Arc<Node>; 2]>> {
-        let Some(mut streams) = self.streams() else { return Ok(None) };
-        let drawn = streams.draw((self, team), shared, before, key);
-        self.put_streams(streams);
-        drawn
     }
 }

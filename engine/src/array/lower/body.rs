@@ -11,7 +11,6 @@ use std::sync::Arc;
 use partita_kernels::{BinaryOp, Builder, DType, MAX_RANK, Scalar, Value, random};
 use rustc_hash::FxHashMap;
 
-use crate::array::lower::arguments::{KernelArgument, KernelArguments};
 use crate::array::lower::footprint::without_load_offsets;
 use crate::array::lower::graph::{Graph, NodeId};
 use crate::array::memory::index_lists::IndexList;
@@ -48,6 +47,47 @@ pub(crate) enum Source {
     List(IndexList, usize),
     /// One of the numbers of a `Loop`'s step.
     Number(Arc<StepNumbers>, usize),
+}
+
+/// One scalar argument of a kernel.
+#[derive(Clone, Hash)]
+pub(crate) enum KernelArgument {
+    /// A plain number of the recorded program.
+    Number(Slot),
+    /// A number of a formula of coordinates.
+    PerPart(Vec<Scalar>),
+}
+
+/// The scalar arguments of a kernel, in order.
+#[derive(Clone, Default, Hash)]
+pub(crate) struct KernelArguments(Vec<KernelArgument>);
+
+impl KernelArguments {
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn push(&mut self, argument: KernelArgument) {
+        self.0.push(argument);
+    }
+
+    /// The arguments of the launch on a part.
+    pub fn on(&self, part: usize, numbers: &[Scalar]) -> Vec<Scalar> {
+        let value = |argument: &KernelArgument| match argument {
+            KernelArgument::Number(slot) => numbers[*slot as usize],
+            KernelArgument::PerPart(values) => values[part],
+        };
+        self.0.iter().map(value).collect()
+    }
+
+    /// The arguments that are plain numbers, and their slots.
+    pub fn slots(&self) -> Arc<[(usize, Slot)]> {
+        let slot = |(at, argument): (usize, &KernelArgument)| match argument {
+            KernelArgument::Number(slot) => Some((at, *slot)),
+            KernelArgument::PerPart(_) => None,
+        };
+        self.0.iter().enumerate().filter_map(slot).collect()
+    }
 }
 
 /// Why lowering stopped: this node must be computed first.
@@ -113,7 +153,8 @@ impl KernelBody {
         Ok(Ok(self.known[&start]))
     }
 
-    /// Whether the kernel reads more arrays, or at more places, or has more arguments, than a launch can name.
+    /// Whether the kernel reads more arrays, or at more places, or has more arguments, than a launch can
+    /// name.
     pub fn binds_too_much(&self) -> bool {
         let loads: usize = self.leaves.iter().map(|leaf| leaf.maps.len()).sum();
         self.leaves.len() > self.max_leaves || loads + self.arguments.len() > MAX_LOADS

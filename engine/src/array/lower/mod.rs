@@ -2,7 +2,6 @@
 //! ranks.
 
 pub(crate) mod access;
-pub(crate) mod arguments;
 pub(crate) mod body;
 pub(crate) mod division;
 pub(crate) mod footprint;

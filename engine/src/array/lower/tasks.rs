@@ -8,8 +8,7 @@ use std::sync::Arc;
 use partita_kernels::{DType, Verified};
 
 use crate::array::lower::access::OperandAccess;
-use crate::array::lower::arguments::KernelArguments;
-use crate::array::lower::body::Leaf;
+use crate::array::lower::body::{KernelArguments, Leaf};
 use crate::array::lower::footprint::ArrayWindow;
 use crate::array::lower::graph::NodeId;
 use crate::array::memory::pitch::Pitch;

@@ -5,6 +5,9 @@ use std::sync::Arc;
 use partita_kernels::{DType, Draw, Scalar};
 
 use crate::array::Array;
+use crate::array::loops::recorder::Recorder;
+use crate::array::loops::streams::SharedStream;
+use crate::array::memory::step_numbers::StepNumbers;
 use crate::array::record::expr::{Expr, NodeLayout, Operands, Pointwise};
 use crate::array::record::node::Node;
 use crate::error::Result;
@@ -42,10 +45,27 @@ fn cells(team: &Team, dist: &Distribution) -> Result<Array> {
     })
 }
 
-/// A key as plain numbers.
-pub(crate) fn plain_key(team: &Team, key: [u32; 2]) -> [Arc<Node>; 2] {
-    key.map(|word| {
+/// The key of a stream's next draw as operands: in the step of a `Loop` from devices, otherwise plain
+/// numbers.
+pub(crate) fn next_key(team: &Team, stream: &SharedStream) -> Result<[Arc<Node>; 2]> {
+    let before = *stream.state();
+    let key = stream.state().draw();
+    let recorder = Recorder::current();
+    if let Some(mut streams) = recorder.streams() {
+        let advance = |numbers: &StepNumbers| {
+            numbers.advance().try_for_each(|(schedule, memory)| {
+                recorder.keep(memory);
+                recorder.execute(schedule.clone())
+            })
+        };
+        let drawn = streams.draw(team, stream, (before, key), advance);
+        recorder.put_streams(streams);
+        if let Some(nodes) = drawn? {
+            return Ok(nodes);
+        }
+    }
+    Ok(key.map(|word| {
         let number = Expr::Fill(Scalar { dtype: DType::U32, bits: word.into() });
         Node::lazy(Index::filled(1, 1), DType::U32, team, number, NodeLayout::Free)
-    })
+    }))
 }

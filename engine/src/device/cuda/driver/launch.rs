@@ -65,7 +65,8 @@ impl CudaDevice {
     }
 }
 
-/// About what a loaded module takes in the driver, beside its code: a page of the device's memory, and tables.
+/// About what a loaded module takes in the driver, beside its code: a page of the device's memory, and
+/// tables.
 const MODULE_BYTES: usize = 16 << 10;
 
 impl CudaProgram {
