@@ -12,17 +12,17 @@ pub const FILES_PER_FOLDER: usize = 12;
 
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
-    ("kernels/src", 25_630),
-    ("engine/src", 44_410),
+    ("kernels/src", 26_160),
+    ("engine/src", 46_290),
     ("simcuda/src", 8_660),
-    ("interop/src", 7_590),
-    ("interop/python", 12_960),
-    ("benches", 9_850),
-    ("xtask", 5_250),
-    ("examples", 2_710),
+    ("interop/src", 7_710),
+    ("interop/python", 14_370),
+    ("benches", 8_800),
+    ("xtask", 5_360),
+    ("examples", 2_730),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 116_990;
+pub const TOTAL_BUDGET: usize = 120_080;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[
