@@ -178,7 +178,11 @@ pub fn try_load(text: &str) -> Result<sys::CUmodule, CUresult> {
 }
 
 pub fn function(text: &str, name: &CStr) -> sys::CUfunction {
-    let (module, mut function) = (try_load(text).unwrap(), null_mut());
+    function_of(try_load(text).unwrap(), name)
+}
+
+pub fn function_of(module: sys::CUmodule, name: &CStr) -> sys::CUfunction {
+    let mut function = null_mut();
     // SAFETY: the handle came from the driver, the name ends with a nul.
     ok(unsafe { sys::cuModuleGetFunction(&mut function, module, name.as_ptr()) });
     function

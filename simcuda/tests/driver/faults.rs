@@ -27,6 +27,8 @@ pub fn cases() -> Vec<Case> {
         good("newer_target", newer_target).under(&[("PARTITA_SIM_SM", "75")]).seeds(1),
         good("launch_shapes", launch_shapes).seeds(1),
         good("stale_handles", stale_handles).seeds(1),
+        bad("unloaded_early", unloaded_early, "unloaded while launches are queued"),
+        good("unloaded_late", unloaded_late),
         good("unknown_symbol", unknown_symbol).seeds(1),
         good("no_init", no_init).seeds(1),
         good("misspelled_failure", refused_setting)
@@ -307,6 +309,26 @@ fn stale_handles() {
         ok(sys::cuDevicePrimaryCtxRelease_v2(0));
         assert_eq!(sys::cuCtxSynchronize(), Code::CUDA_ERROR_CONTEXT_IS_DESTROYED);
     }
+}
+
+/// A launch of a module's function on a stream, and the unloading of the module; before it, `between`.
+fn unload(between: impl FnOnce(sys::CUstream)) -> Code {
+    start(0);
+    let (a, x) = (stream(), alloc());
+    let module = try_load(BUMP).unwrap();
+    upload(x, &numbers(), a);
+    launch(function_of(module, c"bump"), x, x, 1, a);
+    between(a);
+    // SAFETY: the handle came from the driver.
+    unsafe { sys::cuModuleUnload(module) }
+}
+
+fn unloaded_early() {
+    assert_eq!(unload(|_| ()), Code::CUDA_ERROR_INVALID_HANDLE);
+}
+
+fn unloaded_late() {
+    ok(unload(|a| ok(sync(a))));
 }
 
 fn unknown_symbol() {
