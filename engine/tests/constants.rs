@@ -220,36 +220,43 @@ fn hard_constants_on_either_side_of_every_operation() {
     check(&cases);
 }
 
+/// Two hard values of each operation, others from one to the next: a kernel has a body for each.
 #[test]
 fn arguments_give_the_bits_of_constants_in_every_operation_and_function() {
     let all: Vec<Operation> = cases::every_operation().into_iter().chain(cases::every_function()).collect();
-    let cases: Vec<Case> = all
-        .iter()
-        .flat_map(places)
-        .filter_map(|(operation, place)| {
-            case_with_arguments(operation, place, cases::hard_constants(operation.operands[place]))
-        })
-        .collect();
+    let two = |(n, (operation, place)): (usize, (&Operation, usize))| {
+        let values = cases::hard_constants(operation.operands[place]);
+        let value = |k: usize| values[k % values.len()];
+        case_with_arguments(operation, place, vec![value(n), value(n + values.len() / 2)])
+    };
+    let cases: Vec<Case> = all.iter().flat_map(places).enumerate().filter_map(two).collect();
     assert!(cases.len() > 800, "{} cases", cases.len());
     check(&cases);
 }
 
+/// Each value as an argument and read from memory; as a constant, which takes a kernel of its own, one chunk of
+/// them for each operation, another from one to the next.
 #[test]
 fn on_the_host_arguments_give_the_bits_of_constants_for_200_values() {
     let all: Vec<Operation> = cases::every_operation().into_iter().chain(cases::every_function()).collect();
     let host = Device::host();
     let mut count = 0;
-    for (operation, place) in all.iter().flat_map(places) {
+    for (n, (operation, place)) in all.iter().flat_map(places).enumerate() {
         let dtype = operation.operands[place];
         let values: Vec<Scalar> =
             cases::hard_bits(dtype, 200).into_iter().map(|bits| Scalar { dtype, bits }).collect();
-        for values in values.chunks(16) {
+        let chunks = values.chunks(16);
+        let by_constants = n % chunks.len();
+        for (at, values) in chunks.enumerate() {
             let Some(case) = case_with_arguments(operation, place, values.to_vec()) else { continue };
-            let constant = operation.with_constants(place, values).unwrap();
-            let by_constant = run_on(&host, &constant, &flat(&constant, case.n), &case.arrays).unwrap();
-            let by_argument = run_on(&host, &case.kernel, &case.launch(), &case.arrays).unwrap();
             let name = &case.kernel.kernel().name;
-            assert_eq!(difference(&case.kernel, &by_constant, &by_argument), None, "{name}");
+            let by_argument = run_on(&host, &case.kernel, &case.launch(), &case.arrays).unwrap();
+            assert_eq!(difference(&case.kernel, &case.expected, &by_argument), None, "{name}");
+            if at == by_constants {
+                let constant = operation.with_constants(place, values).unwrap();
+                let by_constant = run_on(&host, &constant, &flat(&constant, case.n), &case.arrays).unwrap();
+                assert_eq!(difference(&case.kernel, &by_constant, &by_argument), None, "{name}");
+            }
             count += values.len();
         }
     }
