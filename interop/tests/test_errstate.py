@@ -18,7 +18,7 @@ TWO = [
     "fmax", "logaddexp", "equal", "less", "copysign", "heaviside", "divmod",
 ]  # fmt: skip
 SPECIAL = {
-    "float64": [0.0, -0.0, 1.0, -1.0, 0.5, 1e308, -1e308, 5e-324, 710.0, np.inf, -np.inf, np.nan],
+    "float64": [0.0, -0.0, 1.0, -1.0, 0.5, 1.5e308, -1.5e308, 5e-324, 710.0, np.inf, -np.inf, np.nan],
     "float32": [0.0, 1.0, -1.0, 3e38, 1e-45, 89.0, np.inf, np.nan],
     "int64": [0, 1, -1, 5, -(2**63)],
 }

@@ -230,7 +230,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs the command; 2 for anything else."""
     try:
         code = _run(sys.argv[1:] if arguments is None else arguments)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return code
     except KeyboardInterrupt:
         return 130

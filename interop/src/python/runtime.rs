@@ -87,13 +87,15 @@ pub fn end(py: Python<'_>) {
 pub fn install_interrupts() {
     // A module that is initialized twice in a process finds the check of the first.
     let _ = partita::interrupt::install(|| {
-        Python::attach(|py| match py.check_signals() {
+        let check = |py: Python| match py.check_signals() {
             Ok(()) => false,
             Err(error) => {
                 RAISED.set(Some(error));
                 true
             }
-        })
+        };
+        // At the end of the interpreter, where destructors may still compute, there are no signals.
+        Python::try_attach(check).unwrap_or(false)
     });
 }
 

@@ -453,9 +453,13 @@ class _Scalar(Array):
     _value: bool | int | float | complex | None
     # In-place operators bind the name anew.
     __iadd__, __isub__, __imul__, __itruediv__ = Array.__add__, Array.__sub__, Array.__mul__, Array.__truediv__
-    __ifloordiv__, __imod__, __ipow__, __imatmul__ = Array.__floordiv__, Array.__mod__, Array.__pow__, Array.__matmul__
+    __ifloordiv__, __imod__, __ipow__ = Array.__floordiv__, Array.__mod__, Array.__pow__
     __iand__, __ior__, __ixor__ = Array.__and__, Array.__or__, Array.__xor__  # type: ignore[assignment]
     __ilshift__, __irshift__ = Array.__lshift__, Array.__rshift__
+
+    def __imatmul__(self, other: Operand) -> Self:  # type: ignore[misc]
+        product: Self = reductions.matmul(self, other)
+        return product
 
     def __new__(cls, native: _native.Array, scalar: bool = False) -> Array:  # type: ignore[misc]
         return scalar_of(native) if scalar else Array(native)

@@ -338,7 +338,7 @@ def where(condition: A, x: Operand, y: Operand, /) -> A:
             return type(condition)(mask.select(yes, no))
     like = next((value for value in (condition, x, y) if isinstance(value, BaseArray)), None)
     condition = array_of("where", condition, like)
-    arrays = [None if _weak(value) else _strong(value, condition if like is None else like) for value in (x, y)]
+    arrays: list[Any] = [None if _weak(value) else _strong(value, condition if like is None else like) for value in (x, y)]
     strong = [array for array in arrays if array is not None]
     weak = [value for value in (x, y) if _weak(value)]
     if len(strong) + len(weak) != 2:

@@ -298,7 +298,7 @@ class Generator(JointDraws):
         source = a if isinstance(a, (int, Array)) else asarray(a, team=team)
         count = source if isinstance(source, int) else source.shape[axis]
         shape = () if size is None else size
-        if count < 1 and math.prod((shape,) if isinstance(shape, int) else shape):
+        if count < 1 and 0 not in ([shape] if isinstance(shape, int) else list(shape)):
             raise ValueError("choice: expected at least one element to choose from, given none; pass others, or size=0")
         if dist is None and team is None and isinstance(source, Array):
             team = source.team

@@ -147,7 +147,8 @@ class JointDraws:
         return shares / shares.sum(axis=-1, keepdims=True)
 
     def permuted(self, x: Any, *, axis: int | None = None, out: Array | None = None) -> Array:
-        """A copy of an array, each line of it along ``axis`` in a random order of its own.
+        """A copy of an array, each line of it along ``axis`` in a random order of its own. Local; with ``out`` it computes, and is
+        collective.
 
         Parameters
         ----------

@@ -37,11 +37,40 @@ class RandomState(Generator):
         self._stream = seed if isinstance(seed, BitGenerator) else MT19937(seed)
 
     def get_state(self, legacy: bool = True) -> dict[str, Any]:
-        """The state of the stream, for `set_state`: a dict, whatever ``legacy``."""
+        """The state of the stream, for `set_state`: a dict, whatever ``legacy``. Local.
+
+        Parameters
+        ----------
+        legacy : bool, optional
+            Without effect.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> import partita as pt
+        >>> state = pt.random.get_state()
+        >>> first = float(pt.random.rand())
+        >>> pt.random.set_state(state)
+        >>> first == float(pt.random.rand())
+        True
+        """
         return self._stream.state
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Goes on from what `get_state` gave. Local."""
+        """Goes on from what `get_state` gave. Local.
+
+        Parameters
+        ----------
+        state : dict
+
+        Examples
+        --------
+        >>> import partita as pt
+        >>> pt.random.set_state(pt.random.get_state())
+        """
         self._stream.state = state
 
     def rand(self, *shape: int) -> Array:
