@@ -71,7 +71,7 @@ PROGRAM = textwrap.dedent(
                 u.eval(), v.eval(), plate.eval()
         u.eval(), v.eval(), plate.eval()
 
-    warm = count // (4 if kind == "host" else 2)
+    warm = min(count // 2, 20000)
     run(0, warm)
     print("warm", flush=True)
     before = resident()
