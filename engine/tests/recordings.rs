@@ -25,7 +25,10 @@ fn work(program: impl FnOnce() -> partita::Result<()>) -> Work {
         if let Op::Launch { job, .. } = &command.op {
             let cells: usize = job.launch.extents.iter().product();
             work.launches += 1;
-            work.instructions += cells * job.program.kernel().kernel().body.len();
+            // Plain numbers are the launch's, not each cell's.
+            let is_work =
+                |inst: &&partita_kernels::Inst| !matches!(inst.op, partita_kernels::Op::Argument(_));
+            work.instructions += cells * job.program.kernel().kernel().body.iter().filter(is_work).count();
         }
     }
     work

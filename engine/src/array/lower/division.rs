@@ -21,6 +21,10 @@ use crate::error::Result;
 /// Instructions of one kernel, about: a kernel of more is divided where few values cross.
 const MOST_INSTRUCTIONS: u32 = 3600;
 
+/// What a plain number counts as: a kernel takes no more than 256 of them (`lower/body.rs`), and one that is cut
+/// there computes much again.
+const INSTRUCTIONS_OF_NUMBER: u32 = 15;
+
 /// Kernels that wait for each other within one stage: reductions of reductions and the like.
 const MOST_LEVELS: u32 = 16;
 
@@ -88,6 +92,8 @@ struct WorkItem {
     edges: Vec<Edge>,
     /// About how many instructions it takes per element.
     weight: u32,
+    /// Plain numbers among its operands.
+    numbers: u32,
     kind: WorkKind,
     cells: i64,
     is_root: bool,
@@ -172,10 +178,13 @@ impl WorkList {
     }
 
     fn add(&mut self, graph: &Graph, node: NodeId, edges: Vec<Edge>, kind: WorkKind) -> ElementSource {
+        let operands = graph.operands(node);
+        let numbers = operands.iter().filter(|&&operand| matches!(graph.expr(operand), Some(Expr::Fill(_))));
         self.items.push(WorkItem {
             node,
             edges,
             weight: graph.weight(node),
+            numbers: numbers.count() as u32,
             kind,
             cells: graph.shape(node).iter().product::<i64>().max(1),
             is_root: false,
@@ -334,7 +343,7 @@ impl<'a> StageScan<'a> {
     /// Counts what an item costs, and tells its operands who reads them.
     fn meet(&mut self, at: usize) {
         let mut readers = std::mem::take(&mut self.items[at].readers);
-        let WorkItem { is_root, is_stored, kind, weight, cells, .. } = self.items[at];
+        let WorkItem { is_root, is_stored, kind, weight, numbers, cells, .. } = self.items[at];
         if is_root || is_stored {
             let own = (self.kernel(at, 0, true), Map::identity(self.graph.rank(self.items[at].node)));
             if !readers.contains(&own) {
@@ -355,6 +364,7 @@ impl<'a> StageScan<'a> {
             self.repeated = self.repeated.saturating_add(times.saturating_sub(1).saturating_mul(weight));
             // Its constants and loads are instructions too.
             let instructions = (readers.len() as u32).saturating_mul(weight + 1);
+            let instructions = instructions.saturating_add(numbers * INSTRUCTIONS_OF_NUMBER);
             self.instructions = self.instructions.saturating_add(instructions);
             for edge in &edges {
                 for (kernel, map) in &readers {
