@@ -25,10 +25,12 @@ fn work(program: impl FnOnce() -> partita::Result<()>) -> Work {
         if let Op::Launch { job, .. } = &command.op {
             let cells: usize = job.launch.extents.iter().product();
             work.launches += 1;
-            // Plain numbers are the launch's, not each cell's.
-            let is_work =
-                |inst: &&partita_kernels::Inst| !matches!(inst.op, partita_kernels::Op::Argument(_));
-            work.instructions += cells * job.program.kernel().kernel().body.iter().filter(is_work).count();
+            // Plain numbers are the same at all cells: however many a kernel has, they count as one.
+            let body = &job.program.kernel().kernel().body;
+            let is_number =
+                |inst: &&partita_kernels::Inst| matches!(inst.op, partita_kernels::Op::Argument(_));
+            let numbers = body.iter().filter(is_number).count();
+            work.instructions += cells * (body.len() - numbers + numbers.min(1));
         }
     }
     work
