@@ -234,8 +234,8 @@ fn arguments_give_the_bits_of_constants_in_every_operation_and_function() {
     check(&cases);
 }
 
-/// Each value as an argument and read from memory; as a constant, which takes a kernel of its own, one chunk of
-/// them for each operation, another from one to the next.
+/// Each value as an argument and read from memory; as a constant, which takes a kernel of its own, one chunk
+/// of them for each operation, another from one to the next.
 #[test]
 fn on_the_host_arguments_give_the_bits_of_constants_for_200_values() {
     let all: Vec<Operation> = cases::every_operation().into_iter().chain(cases::every_function()).collect();

@@ -13,16 +13,16 @@ pub const FILES_PER_FOLDER: usize = 12;
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
     ("kernels/src", 26_160),
-    ("engine/src", 46_290),
+    ("engine/src", 46_300),
     ("simcuda/src", 8_660),
     ("interop/src", 7_710),
-    ("interop/python", 14_370),
+    ("interop/python", 14_410),
     ("benches", 8_800),
     ("xtask", 5_360),
     ("examples", 2_730),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 120_080;
+pub const TOTAL_BUDGET: usize = 120_120;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

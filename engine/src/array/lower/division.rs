@@ -21,8 +21,8 @@ use crate::error::Result;
 /// Instructions of one kernel, about: a kernel of more is divided where few values cross.
 const MOST_INSTRUCTIONS: u32 = 3600;
 
-/// What a plain number counts as: a kernel takes no more than 256 of them (`lower/body.rs`), and one that is cut
-/// there computes much again.
+/// What a plain number counts as: a kernel takes no more than 256 of them (`lower/body.rs`), and one that is
+/// cut there computes much again.
 const INSTRUCTIONS_OF_NUMBER: u32 = 15;
 
 /// Kernels that wait for each other within one stage: reductions of reductions and the like.

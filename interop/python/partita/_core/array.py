@@ -457,7 +457,7 @@ class _Scalar(Array):
     __iand__, __ior__, __ixor__ = Array.__and__, Array.__or__, Array.__xor__  # type: ignore[assignment]
     __ilshift__, __irshift__ = Array.__lshift__, Array.__rshift__
 
-    def __imatmul__(self, other: Operand) -> Self:  # type: ignore[misc]
+    def __imatmul__(self, other: Operand) -> Self:  # type: ignore[misc,override]
         product: Self = reductions.matmul(self, other)
         return product
 
