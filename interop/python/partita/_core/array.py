@@ -454,7 +454,9 @@ class _Scalar(Array):
     # In-place operators bind the name anew.
     __iadd__, __isub__, __imul__, __itruediv__ = Array.__add__, Array.__sub__, Array.__mul__, Array.__truediv__
     __ifloordiv__, __imod__, __ipow__ = Array.__floordiv__, Array.__mod__, Array.__pow__
-    __iand__, __ior__, __ixor__ = Array.__and__, Array.__or__, Array.__xor__  # type: ignore[assignment]
+    __iand__: Any = Array.__and__
+    __ior__: Any = Array.__or__
+    __ixor__: Any = Array.__xor__
     __ilshift__, __irshift__ = Array.__lshift__, Array.__rshift__
 
     def __imatmul__(self, other: Operand) -> Self:  # type: ignore[misc,override]
