@@ -113,16 +113,10 @@ impl Writer<'_> {
             UnaryOp::Sqrt => self.narrow(dtype, format!("sqrt({a})")),
             UnaryOp::Floor => format!("floor({a})"),
             UnaryOp::Ceil => format!("ceil({a})"),
-            UnaryOp::Trunc | UnaryOp::Round => {
-                let name = if op == UnaryOp::Trunc { "trunc" } else { "round" };
-                match dtype {
-                    // Some drivers lose the sign of a zero: llvmpipe on processors without AVX-512.
-                    DType::F64 => format!(
-                        "bitcast<f64>(bitcast<u64>({name}({a})) | (bitcast<u64>({a}) & 0x8000000000000000lu))"
-                    ),
-                    _ => format!("{name}({a})"),
-                }
-            }
+            UnaryOp::Trunc if dtype == DType::F64 => self.call("trunc64", a),
+            UnaryOp::Trunc => format!("trunc({a})"),
+            UnaryOp::Round if dtype == DType::F64 => self.call("round64", a),
+            UnaryOp::Round => format!("round({a})"),
             UnaryOp::IsNan => self.nan(dtype, a),
         }
     }

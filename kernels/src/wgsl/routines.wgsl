@@ -37,6 +37,24 @@ fn nan32(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
 // Is an f64 NaN?
 fn nan64(x: f64) -> bool { return (bitcast<u64>(x) & 0x7ffffffffffffffflu) > 0x7ff0000000000000lu; }
 
+// The magnitude of a, with the sign of x.
+fn signed64(a: f64, x: f64) -> f64 {
+  return bitcast<f64>(bitcast<u64>(a) | (bitcast<u64>(x) & 0x8000000000000000lu));
+}
+
+// llvmpipe on processors without AVX-512 loses the sign of zeros.
+fn trunc64(x: f64) -> f64 { return signed64(trunc(x), x); }
+
+// Ties to even; llvmpipe on processors without AVX-512 rounds 1.5 to 1.
+fn round64(x: f64) -> f64 {
+  let a = bitcast<f64>(bitcast<u64>(x) & 0x7ffffffffffffffflu);
+  let whole = trunc(a);
+  let rest = a - whole;
+  let half = whole * 0.5lf;
+  let up = rest > 0.5lf || (rest == 0.5lf && floor(half) != half);
+  return signed64(select(whole, whole + 1.0lf, up), x);
+}
+
 // f32 to the bits of an f16.
 fn to_f16(x: f32) -> u32 {
   let bits = bitcast<u32>(x);
