@@ -65,7 +65,7 @@ fn levels() -> Vec<IsaLevel> {
 /// How counts of a level are called.
 fn suffix(level: IsaLevel) -> &'static str {
     match level {
-        IsaLevel::Avx512 => "",
+        IsaLevel::Avx512 => "-avx512",
         IsaLevel::Avx2 => "-avx2",
     }
 }

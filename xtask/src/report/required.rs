@@ -39,6 +39,10 @@ fn check_one(floor: &Floor, report: &Report, options: &Options) -> Tally {
     if let Some(missing) = name.split('-').find(|word| options.may_miss(word)) {
         return Tally::skipped(format!("floor {name}"), format!("--allow-missing {missing}"));
     }
+    // `x86-casts-avx512` counts what ran at an ISA level, which processors have or lack.
+    if let Some(level) = name.split('-').find(|word| lacks(word)) {
+        return Tally::skipped(format!("floor {name}"), format!("this CPU lacks {level}"));
+    }
     let device = name.split('-').next().unwrap_or(name);
     let count = report.counts.get(name).copied().unwrap_or(0);
     if count >= *minimum {
@@ -49,6 +53,22 @@ fn check_one(floor: &Floor, report: &Report, options: &Options) -> Tally {
         None => "no test says why".to_string(),
     };
     Tally::failed(format!("floor {name}: {count} ran where at least {minimum} must; {reason}"))
+}
+
+/// Whether the word is an ISA level that this processor lacks.
+#[cfg(target_arch = "x86_64")]
+fn lacks(level: &str) -> bool {
+    match level {
+        "avx2" => !is_x86_feature_detected!("avx2"),
+        "avx512" => !is_x86_feature_detected!("avx512f"),
+        _ => false,
+    }
+}
+
+/// Whether the word is an ISA level that this processor lacks.
+#[cfg(not(target_arch = "x86_64"))]
+fn lacks(level: &str) -> bool {
+    matches!(level, "avx2" | "avx512")
 }
 
 /// A row of `defects.txt`: `words of the defect | test, test`.
@@ -128,6 +148,14 @@ mod tests {
         report.counts.insert("wgpu-cases".into(), count);
         report.skips.push(Skip { what: "wgpu".into(), reason: "no adapter found".into() });
         report
+    }
+
+    #[test]
+    fn a_floor_of_an_isa_level_counts_where_the_processor_has_it() {
+        let floors = parse_floors("x86-casts-avx512 10\nx86-casts 10").unwrap();
+        let tally = check_floors(&floors, &Report::default(), &Options::default());
+        let lacking = usize::from(lacks("avx512"));
+        assert_eq!((tally.skipped.len(), tally.failed.len()), (lacking, 2 - lacking));
     }
 
     #[test]
