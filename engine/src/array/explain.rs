@@ -1,24 +1,22 @@
 //! [`Outline`]: what an evaluation will do, as numbers, text and a drawing: kernels with the bytes they must
 //! touch and the operations they do, plans with the bytes of every link, and what is computed while these
-//! travel. It is read off the tasks that lowering makes. In the drawing (SVG) time goes downwards, with one
+//! travel. It is read off the steps that lowering makes. In the drawing (SVG) time goes downwards, with one
 //! column per part; arrows are messages, boxes are kernels, whose pale margin is the rim that waits for the
 //! exchange.
 
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
-use partita_kernels::{DType, Kernel, Op};
+use partita_kernels::{Access, DType, Kernel, Op};
 
-use crate::array::bind::scan::cut_lines;
-use crate::array::bind::sort::{exchanges, sorted_pieces};
 use crate::array::handle::Array;
 use crate::array::lower::access::{AccessMethod, OperandAccess};
 use crate::array::lower::body::Leaf;
 use crate::array::lower::graph::{Graph, NodeId, RecordedGraph, Target};
 use crate::array::lower::lowerer::lower;
-use crate::array::lower::tasks::{KernelTask, Reduce, Task};
-use crate::array::memory::plans::{fetch_plan, moving_plan};
-use crate::array::record::expr::{AxisScan, AxisSort};
+use crate::array::lower::sort::HostSort;
+use crate::array::lower::steps::{Exchange, Launch, LaunchOperand, PartLaunch, Reduce, Step};
+use crate::array::memory::plans::moving_plan;
 use crate::array::record::node::Node;
 use crate::error::Result;
 use crate::index::{Distribution, Region};
@@ -110,111 +108,110 @@ impl Array {
             let RecordedGraph { mut graph, nodes, .. } =
                 RecordedGraph::of(&node.team, &[Target::fresh(node)])?;
             let lowered = lower(&mut graph, &node.team, false)?;
-            let explain = Explain { graph: &graph, nodes: &nodes, team: &node.team };
-            for task in &lowered.tasks {
-                outline.kernels.extend(explain.task(task)?);
-            }
+            let mut explain = Explain {
+                graph: &graph,
+                nodes: &nodes,
+                team: &node.team,
+                waiting: Vec::new(),
+                kernels: Vec::new(),
+            };
+            lowered.list.steps.iter().try_for_each(|step| explain.step(step))?;
+            let layout = graph.distribution(lowered.results[0])?;
+            explain.end(&layout)?;
+            outline.kernels.append(&mut explain.kernels);
         }
         Ok(outline)
     }
 }
 
-/// A graph after it was lowered, and its team.
+/// A graph after it was lowered, its team, and what is said so far.
 struct Explain<'a> {
     graph: &'a Graph,
     /// The recorded nodes of the graph.
     nodes: &'a [Arc<Node>],
     team: &'a Team,
+    /// What the next kernel waits for.
+    waiting: Vec<ExchangeStep>,
+    kernels: Vec<KernelStep>,
 }
 
 impl Explain<'_> {
-    fn task(&self, task: &Task) -> Result<Vec<KernelStep>> {
-        match task {
-            Task::Compute(compute) => {
-                let step = |kernel: &KernelTask| {
+    fn step(&mut self, step: &Step) -> Result<()> {
+        match step {
+            Step::Compute(compute) => {
+                for kernel in &compute.kernels {
                     let dtypes = kernel.stores.iter().map(|store| compute.results[store.result].dtype);
                     let bytes: u64 = dtypes.map(|dtype| dtype.size_bytes() as u64).sum();
                     let written = kernel.dist.global().volume()? as u64 * bytes;
                     let reads = (&kernel.leaves[..], &kernel.accesses[..]);
-                    self.kernel(kernel.kernel.kernel(), reads, &kernel.dist, written)
-                };
-                compute.kernels.iter().map(step).collect()
+                    let said = self.kernel(kernel.kernel.kernel(), reads, &kernel.dist, written)?;
+                    self.push(said);
+                }
             }
-            Task::Reduce(reduce) => {
+            Step::Reduce(reduce) => {
                 let Reduce { members, dist, result, kernel, leaves, accesses, .. } = &**reduce;
                 let bytes: u64 = members.iter().map(|member| member.dtype.size_bytes() as u64).sum();
                 let written = result.global().volume()? as u64 * bytes;
-                Ok(vec![self.kernel(kernel.kernel(), (leaves, accesses), dist, written)?])
+                let said = self.kernel(kernel.kernel(), (leaves, accesses), dist, written)?;
+                self.push(said);
             }
-            Task::GatherWindow { dist, dtype, .. } => Ok(vec![gathering("gather_window", dist, *dtype)?]),
-            Task::GatherElements { dist, dtype, .. } => Ok(vec![gathering("gather_elements", dist, *dtype)?]),
-            Task::Scan { scan, dist, dtype, .. } => Ok(vec![self.scan(*scan, dist, *dtype)?]),
-            Task::Sort { sort, dist, dtype, .. } => Ok(vec![self.sort(*sort, dist, *dtype)?]),
-            Task::Move { base, dist, dtype, .. } => {
+            Step::Exchange(Exchange { what, fields, .. }) => {
+                self.waiting.extend(fields.iter().map(|field| ExchangeStep {
+                    what,
+                    operand: format!("{} {}", field.dtype, field.shape),
+                    links: field.plan.links(),
+                    element_bytes: field.dtype.size_bytes() as u64,
+                    from_team: None,
+                }));
+            }
+            Step::Launch(launch) => self.push(launched(launch)?),
+            Step::Copy { dtype, cells, .. } => {
+                let dist = Distribution::default_partition(cells.len(), &[cells.len() as i64])?;
+                let cells = cells.iter().map(Region::volume).collect::<std::result::Result<Vec<_>, _>>()?;
+                let bytes = cells.iter().sum::<i64>() as u64 * dtype.size_bytes() as u64;
+                let cells: Vec<u64> = cells.into_iter().map(|cells| cells as u64).collect();
+                let said = kernel_step("copy_box", &dist)?;
+                let (core, read_bytes, written_bytes) = (cells.clone(), bytes, bytes);
+                self.push(KernelStep { cells, core, read_bytes, written_bytes, ..said });
+            }
+            Step::Sort(HostSort { dist, dtype, .. }) => self.push(gathering("sort", dist, *dtype)?),
+            Step::Move { base, dist, dtype, .. } => {
                 let from = &self.nodes[*base as usize].team;
-                let mut step = gathering("move", dist, *dtype)?;
                 if let Some(source) = self.graph.memory(*base) {
-                    let exchange = ExchangeStep {
+                    self.waiting.push(ExchangeStep {
                         what: "elements of another team",
                         operand: format!("{dtype} {}", self.graph.shape(*base)),
                         links: moving_plan(source, dist, (from, self.team))?.links(),
                         element_bytes: dtype.size_bytes() as u64,
                         from_team: Some(from.to_string()),
-                    };
-                    step.core = vec![0; dist.parts()];
-                    step.exchanges.push(exchange);
+                    });
                 }
-                Ok(vec![step])
+                self.push(gathering("move", dist, *dtype)?);
             }
-            Task::Alias { .. } => Ok(Vec::new()),
+            Step::Allocate { .. } | Step::Alias { .. } => {}
         }
+        Ok(())
     }
 
-    /// A scan: its lines may have to be cut elsewhere first, and the parts need each other's totals.
-    fn scan(&self, scan: AxisScan, dist: &Arc<Distribution>, dtype: DType) -> Result<KernelStep> {
-        let mut step = gathering("scan", dist, dtype)?;
-        let Some(cut) = cut_lines(dist, scan.axis)? else { return Ok(step) };
-        step.core = vec![0; dist.parts()];
-        let mut push = |what: &'static str, from: &Distribution, to: &Arc<Distribution>| -> Result<()> {
-            let links = moving_plan(from, to, (self.team, self.team))?.links();
-            let operand = format!("{dtype} {}", from.shape());
-            let element_bytes = dtype.size_bytes() as u64;
-            step.exchanges.push(ExchangeStep { what, operand, links, element_bytes, from_team: None });
-            Ok(())
-        };
-        let is_moved = !Arc::ptr_eq(&cut.lines, dist);
-        if is_moved {
-            push("lines cut elsewhere", dist, &cut.lines)?;
+    /// Adds a kernel, which waits for the exchanges before it.
+    fn push(&mut self, mut kernel: KernelStep) {
+        if !self.waiting.is_empty() {
+            kernel.core = vec![0; kernel.core.len()];
+            kernel.exchanges.splice(0..0, self.waiting.drain(..));
         }
-        push("totals", &cut.totals, &cut.all_totals)?;
-        if is_moved {
-            push("lines as they were cut", &cut.lines, dist)?;
-        }
-        Ok(step)
+        self.kernels.push(kernel);
     }
 
-    /// A sort: its lines may have to be cut elsewhere first, and pairs of parts exchange their pieces.
-    fn sort(&self, sort: AxisSort, dist: &Arc<Distribution>, dtype: DType) -> Result<KernelStep> {
-        let mut step = gathering("sort", dist, dtype)?;
-        let Some(lines) = sorted_pieces(dist, sort.axis)? else { return Ok(step) };
-        step.core = vec![0; dist.parts()];
-        let element_bytes = dtype.size_bytes() as u64;
-        let push = |step: &mut KernelStep, (what, element_bytes), links: Vec<LinkTraffic>| {
-            let operand = format!("{dtype} {}", dist.shape());
-            step.exchanges.push(ExchangeStep { what, operand, links, element_bytes, from_team: None });
-        };
-        let moving = |from: &Distribution, to: &Distribution| moving_plan(from, to, (self.team, self.team));
-        push(&mut step, ("lines cut elsewhere", element_bytes), moving(dist, &lines)?.links());
-        let positions = if sort.positions || dtype.is_float() { 8 } else { 0 };
-        for round in exchanges(&lines, sort.axis)? {
-            let nothing = Region::from_fn(dist.rank(), |_| (0, 0));
-            let needs = round.into_iter().map(|other| other.map_or(nothing, |(cells, _)| cells)).collect();
-            let links = fetch_plan(&lines.packed(), needs)?.links();
-            push(&mut step, ("sorted pieces", element_bytes + positions), links);
+    /// An exchange after the last kernel brings the result to where it belongs.
+    fn end(&mut self, layout: &Arc<Distribution>) -> Result<()> {
+        match self.waiting.first() {
+            Some(_) => {
+                let said = KernelStep { cells: vec![0; layout.parts()], ..kernel_step("move", layout)? };
+                self.push(said);
+                Ok(())
+            }
+            None => Ok(()),
         }
-        let element_bytes = if sort.positions { 8 } else { element_bytes };
-        push(&mut step, ("lines as they were cut", element_bytes), moving(&lines, dist)?.links());
-        Ok(step)
     }
 
     /// A kernel over `dist` that writes so many bytes.
@@ -261,6 +258,45 @@ impl Explain<'_> {
         let operand = format!("{dtype} {}", self.graph.shape(access.node));
         ExchangeStep { what, operand, links, element_bytes: dtype.size_bytes() as u64, from_team: None }
     }
+}
+
+/// A launch, with what it must read and write.
+fn launched(launch: &Launch) -> Result<KernelStep> {
+    let kernel = launch.kernel.kernel();
+    let mut said = kernel_step(&kernel.name, &launch.layout)?;
+    let cells = |part: &Option<PartLaunch>| part.as_ref().map_or(Ok(0), |part| part.region.volume());
+    let cells = launch.parts.iter().map(cells).collect::<std::result::Result<Vec<i64>, _>>()?;
+    said.cells = cells.into_iter().map(|cells| cells as u64).collect();
+    said.core = said.cells.clone();
+    said.operations = kernel.body.iter().filter(|inst| is_work(&inst.op)).count() as u64;
+    for (param, operand) in kernel.params.iter().zip(&launch.operands) {
+        // Along dimensions that an operand does not follow it is read once.
+        let along = |part: &PartLaunch, axes: &[Option<(usize, i64)>]| {
+            let extents = axes.iter().enumerate().filter(|(_, along)| along.is_some());
+            extents.map(|(d, _)| part.region.extent(d) as u64).product::<u64>()
+        };
+        let cells: u64 = match operand {
+            LaunchOperand::Cells { axes, .. } => {
+                launch.parts.iter().flatten().map(|part| along(part, axes)).sum()
+            }
+            LaunchOperand::WindowList { dim, .. } => {
+                launch.parts.iter().flatten().map(|part| part.region.extent(*dim) as u64).sum()
+            }
+            LaunchOperand::Line { .. } | LaunchOperand::Numbered { .. } | LaunchOperand::Positions { .. } => {
+                said.cells.iter().sum()
+            }
+        };
+        let bytes = cells * param.dtype.size_bytes() as u64;
+        match param.access {
+            Access::In => said.read_bytes += bytes,
+            Access::Out => said.written_bytes += bytes,
+            Access::InOut => {
+                said.read_bytes += bytes;
+                said.written_bytes += bytes;
+            }
+        }
+    }
+    Ok(said)
 }
 
 /// Elements gathered on the parts where they are.

@@ -10,7 +10,7 @@ use crate::array::lower::access::{KernelReads, OperandAccess};
 use crate::array::lower::body::{Leaf, Source};
 use crate::array::lower::footprint::{ArrayWindow, ComputeRegion, holds};
 use crate::array::lower::graph::{NodeId, Placement, Target};
-use crate::array::lower::tasks::{Compute, KernelTask, ResultMemory, ResultStorage};
+use crate::array::lower::steps::{Compute, ComputeKernel, ResultMemory, ResultStorage};
 use crate::array::memory::storage::{HaloWidths, Storage, widened};
 use crate::device::DeviceKind;
 use crate::error::Result;
@@ -24,7 +24,7 @@ pub(crate) fn compute(
     mut work: ScheduleBuilder,
     targets: &[Target],
     values: &mut Values,
-    keep: impl FnOnce(&ScheduleBuilder, &[Arc<Storage>], &Values),
+    keep: &mut impl FnMut(&ScheduleBuilder, &[Arc<Storage>], &Values),
 ) -> Result<()> {
     let (team, recorder) = (work.team.clone(), work.recorder.clone());
     pass("eval-lowered")?;
@@ -113,7 +113,7 @@ impl ComputeRun<'_> {
     /// How a kernel's operands reach regions other than the owned cells.
     fn accesses(
         &self,
-        kernel: &KernelTask,
+        kernel: &ComputeKernel,
         values: &Values,
         regions: &[ComputeRegion],
     ) -> Result<Vec<Option<OperandAccess>>> {
@@ -167,7 +167,7 @@ impl ComputeRun<'_> {
     /// Whether all that the regions need is valid, and all that they give has a place.
     fn is_held(
         &self,
-        kernel: &KernelTask,
+        kernel: &ComputeKernel,
         (regions, grow, layouts): (&[ComputeRegion], &HaloWidths, &[Arc<Distribution>]),
         values: &Values,
         work: &ScheduleBuilder,

@@ -1,9 +1,7 @@
-//! Binding: tasks get memory and become schedules of commands, one file per kind of task.
+//! Binding: steps get memory and become schedules of commands.
 
 pub(crate) mod compute;
+pub(crate) mod launch;
 pub(crate) mod operands;
 pub(crate) mod reduce;
-pub(crate) mod scan;
-pub(crate) mod scattered;
 pub(crate) mod schedule;
-pub(crate) mod sort;

@@ -12,7 +12,7 @@ use crate::array::lower::body::{Leaf, Source};
 use crate::array::lower::footprint::{ComputeRegion, Footprint, packed_box};
 use crate::array::lower::graph::NodeId;
 use crate::array::memory::pitch::Pitch;
-use crate::array::memory::plans::{aligned_plan, box_plan, colocated, fetch_plan, halo_plan, operand_plan};
+use crate::array::memory::plans::{aligned_plan, box_plan, colocated, halo_plan, operand_plan};
 use crate::array::memory::storage::{HaloWidths, Storage, bytes_of, widened};
 use crate::array::record::map::Map;
 use crate::error::Result;
@@ -161,31 +161,6 @@ impl ScheduleBuilder {
         let places = self.fetch_planned((dtype, Pitch::of(dtype)), &storage, plan, &boxes)?;
         let anchors = boxes.iter().map(|region| *region.start()).collect();
         Ok(BoundOperand { places, anchors, in_launch_order: true, travels: true })
-    }
-
-    /// Where each part can read the box it needs: its own memory if that holds the box, otherwise a copy.
-    pub fn fetch_missing(
-        &mut self,
-        dtype: DType,
-        storage: &Storage,
-        needs: &[Region],
-    ) -> Result<Vec<Option<Place>>> {
-        let nothing = |need: &Region| Region::from_fn(need.rank(), |_| (0, 0));
-        let held = |part: usize| storage.dist.owned(part).contains_region(&needs[part]);
-        let remote: Vec<Region> = (0..needs.len())
-            .map(|part| if held(part) { nothing(&needs[part]) } else { needs[part] })
-            .collect();
-        let mut places = self.fetch(dtype, storage, &remote)?;
-        for (part, place) in places.iter_mut().enumerate().filter(|(part, _)| held(*part)) {
-            *place = storage.place(&self.team, part).filter(|_| !needs[part].is_empty());
-        }
-        Ok(places)
-    }
-
-    /// Copies what each part needs into temporary memory, without gaps: the way of operands on other layouts.
-    pub fn fetch(&mut self, dtype: DType, storage: &Storage, needs: &[Region]) -> Result<Vec<Option<Place>>> {
-        let plan = fetch_plan(&storage.dist.packed(), needs.to_vec())?;
-        self.fetch_planned((dtype, Pitch::Packed), storage, plan, needs)
     }
 
     fn fetch_planned(

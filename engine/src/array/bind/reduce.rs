@@ -9,7 +9,7 @@ use partita_kernels::{DType, View};
 
 use crate::array::bind::operands::bind;
 use crate::array::bind::schedule::{BoundLaunch, ScheduleBuilder, Values, missing_part};
-use crate::array::lower::tasks::{Reduce, ReduceMember};
+use crate::array::lower::steps::{Reduce, ReduceMember};
 use crate::array::memory::storage::{Storage, bytes_of};
 use crate::array::record::expr::Reduction;
 use crate::device::{Buffer, Device};
@@ -205,15 +205,10 @@ fn flatten(region: &Region, axes: &[usize]) -> Result<Region> {
 }
 
 /// What one part found: one buffer per partial result of a reduction.
-pub(crate) type Partial = Vec<Place>;
+type Partial = Vec<Place>;
 
 /// A buffer for partial results over a region of results.
-pub(crate) fn scratch(
-    device: &Device,
-    region: &Region,
-    dtype: DType,
-    leases: &mut Vec<Buffer>,
-) -> Result<Place> {
+fn scratch(device: &Device, region: &Region, dtype: DType, leases: &mut Vec<Buffer>) -> Result<Place> {
     let buffer = device.alloc(bytes_of(region, dtype)?)?;
     let place =
         Place { device: device.clone(), allocation: Arc::clone(buffer.allocation()), stored: *region };
@@ -222,12 +217,7 @@ pub(crate) fn scratch(
 }
 
 /// The partial results of a part of this rank on the root's device.
-pub(crate) fn arrive(
-    work: &mut ScheduleBuilder,
-    partial: &Partial,
-    root: &Place,
-    dtypes: &[DType],
-) -> Result<Partial> {
+fn arrive(work: &mut ScheduleBuilder, partial: &Partial, root: &Place, dtypes: &[DType]) -> Result<Partial> {
     if partial[0].device == root.device {
         return Ok(partial.clone());
     }
@@ -249,7 +239,7 @@ pub(crate) fn arrive(
 }
 
 /// The results of parts that go to parts of another rank, in the order of the parts.
-pub(crate) struct PartialExchange<'a> {
+struct PartialExchange<'a> {
     team: &'a Team,
     dtypes: &'a [DType],
     /// Sender and receiver.

@@ -5,6 +5,7 @@
 //! operands. Launches that read nothing of it, the *core*, may be queued before it ends; every other launch
 //! comes after.
 
+use std::fmt::Display;
 use std::sync::{Arc, Weak};
 
 use partita_kernels::{DType, Launch, Scalar, Verified, View};
@@ -13,7 +14,8 @@ use rustc_hash::FxHashMap;
 use crate::array::loops::recorder::Recorder;
 use crate::array::lower::body::KernelArguments;
 use crate::array::lower::graph::NodeId;
-use crate::array::memory::storage::{HaloWidths, Storage};
+use crate::array::lower::steps::{Boxes, MemoryId};
+use crate::array::memory::storage::{HaloWidths, Storage, bytes_of};
 use crate::array::record::expr::Slot;
 use crate::array::record::node::Node;
 use crate::device::{Buffer, Job, Stream};
@@ -234,11 +236,16 @@ impl BoundLaunch<'_> {
     }
 }
 
-/// Recorded nodes keep their own memory; other values of the graph, and the numbers, are kept here.
+/// Temporary memory: where each part has its box, and what keeps it.
+pub(crate) type BoxMemory = Vec<Option<(Place, Buffer)>>;
+
+/// Recorded nodes keep their own memory; other values of the graph, temporary boxes and the numbers are kept
+/// here.
 #[derive(Default)]
 pub(crate) struct Values {
     nodes: FxHashMap<NodeId, Arc<Node>>,
     others: FxHashMap<NodeId, Arc<Storage>>,
+    boxes: FxHashMap<usize, BoxMemory>,
     /// The plain numbers of the recorded program.
     pub numbers: Vec<Scalar>,
 }
@@ -254,26 +261,26 @@ impl Values {
         self.nodes.insert(node, Arc::clone(recorded));
     }
 
-    /// Nobody reads the value any more.
-    pub fn release(&mut self, node: NodeId) {
-        self.nodes.remove(&node);
-        self.others.remove(&node);
+    /// Nobody reads the memory any more.
+    pub fn release(&mut self, memory: MemoryId) {
+        match memory {
+            MemoryId::Array(node) => {
+                self.nodes.remove(&node);
+                self.others.remove(&node);
+            }
+            MemoryId::Boxes(at) => {
+                self.boxes.remove(&at);
+            }
+        }
     }
 
     /// The memory of a computed value.
     ///
     /// # Errors
-    /// None, unless tasks are out of order.
+    /// None, unless steps are out of order.
     pub fn storage(&self, node: NodeId) -> Result<Arc<Storage>> {
         let recorded = self.nodes.get(&node).and_then(|node| node.storage());
-        recorded.or_else(|| self.others.get(&node).cloned()).ok_or_else(|| {
-            Error::invalid(
-                "an evaluation",
-                "tasks that read computed values",
-                format!("node {node}, which is not computed"),
-                "please report this defect of the engine",
-            )
-        })
+        recorded.or_else(|| self.others.get(&node).cloned()).ok_or_else(|| not_computed(node))
     }
 
     /// The value is computed, or is in other memory from now on.
@@ -290,4 +297,57 @@ impl Values {
     pub fn recorded(&self, node: NodeId) -> Weak<Node> {
         self.nodes.get(&node).map(Arc::downgrade).unwrap_or_default()
     }
+
+    /// Gives temporary boxes memory, unless they have some.
+    pub fn allocate(&mut self, team: &Team, at: usize, Boxes { dtype, cells }: &Boxes) -> Result<()> {
+        if self.boxes.contains_key(&at) {
+            return Ok(());
+        }
+        let mut memory = Vec::with_capacity(cells.len());
+        for (part, cells) in cells.iter().enumerate() {
+            if cells.is_empty() || !team.is_here(part) {
+                memory.push(None);
+                continue;
+            }
+            let device = team.device(part).clone();
+            let buffer = device.alloc(bytes_of(cells, *dtype)?)?;
+            let place = Place { device, allocation: Arc::clone(buffer.allocation()), stored: *cells };
+            memory.push(Some((place, buffer)));
+        }
+        self.boxes.insert(at, memory);
+        Ok(())
+    }
+
+    /// Has a part's box be in the memory of other ones.
+    pub fn share(&mut self, at: usize, other: usize, part: usize) {
+        let shared = self.boxes.get(&other).and_then(|other| other[part].clone());
+        if let Some(boxes) = self.boxes.get_mut(&at) {
+            boxes[part] = shared;
+        }
+    }
+
+    /// Where a part has some memory.
+    pub fn place(&self, team: &Team, memory: MemoryId, part: usize) -> Result<Option<Place>> {
+        match memory {
+            MemoryId::Array(node) => Ok(self.storage(node)?.place(team, part)),
+            MemoryId::Boxes(at) => {
+                let boxes = self.boxes.get(&at).ok_or_else(|| not_computed(at))?;
+                Ok(boxes[part].as_ref().map(|(place, _)| place.clone()))
+            }
+        }
+    }
+
+    /// Where every part has some memory.
+    pub fn places(&self, team: &Team, memory: MemoryId) -> Result<Vec<Option<Place>>> {
+        (0..team.size()).map(|part| self.place(team, memory, part)).collect()
+    }
+}
+
+fn not_computed(what: impl Display) -> Error {
+    Error::invalid(
+        "an evaluation",
+        "steps that read computed values",
+        format!("value {what}, which is not computed"),
+        "please report this defect of the engine",
+    )
 }

@@ -265,7 +265,7 @@ pub(crate) fn reads_of(
     reads.accesses(&ComputeRegion::owned(dist))
 }
 
-fn not_computed(graph: &Graph, node: NodeId) -> Error {
+pub(crate) fn not_computed(graph: &Graph, node: NodeId) -> Error {
     Error::invalid(
         "lowering",
         "kernels that read computed values",

@@ -1,4 +1,4 @@
-//! [`lower`]: from a graph to tasks: the order in which nodes are computed, fused kernels, and nodes that one
+//! [`lower`]: from a graph to steps: the order in which nodes are computed, fused kernels, and nodes that one
 //! task computes from the memory of their base. Joined and reshaped values and reductions have files of their
 //! own.
 
@@ -6,13 +6,16 @@ use std::sync::Arc;
 
 use partita_kernels::{DType, Value, simplify};
 
-use crate::array::lower::access::{AccessMethod, OperandAccess, computed_elsewhere, reads_of};
+use crate::array::lower::access::{AccessMethod, OperandAccess, computed_elsewhere, not_computed, reads_of};
 use crate::array::lower::body::{KernelBody, Leaf, Prerequisite, Source};
 use crate::array::lower::division::{common_to_kernels, stages};
 use crate::array::lower::footprint::ArrayWindow;
 use crate::array::lower::graph::{Graph, GraphTarget, GraphWindow, MemoryState, NodeId, Placement};
-use crate::array::lower::tasks::{
-    Compute, KernelStore, KernelTask, Lowered, ResultMemory, ResultStorage, Task,
+use crate::array::lower::listed::{gather_elements, gather_window};
+use crate::array::lower::scan::scan;
+use crate::array::lower::sort::sort;
+use crate::array::lower::steps::{
+    Compute, ComputeKernel, KernelStore, Lowered, ResultMemory, ResultStorage, Step, StepList, StoredArray,
 };
 use crate::array::memory::pitch::{Pitch, Row};
 use crate::array::memory::storage::{HaloWidths, widened};
@@ -23,10 +26,10 @@ use crate::index::{Along, Distribution, Index, Region};
 use crate::interrupt;
 use crate::team::Team;
 
-/// The tasks that compute a graph's targets. `shares_exchange` says that steps of a `Loop` share exchanges:
+/// The steps that compute a graph's targets. `shares_exchange` says that steps of a `Loop` share exchanges:
 /// then halos hold what would be fetched otherwise.
 pub(crate) fn lower(graph: &mut Graph, team: &Team, shares_exchange: bool) -> Result<Lowered> {
-    let mut lowerer = Lowerer { graph, team, shares_exchange, tasks: Vec::new(), unsupported: None };
+    let mut lowerer = Lowerer { graph, team, shares_exchange, list: StepList::default(), unsupported: None };
     let targets = lowerer.graph.targets.clone();
     let is_fresh = |target: &&GraphTarget| target.placement == Placement::Fresh;
     let roots: Vec<NodeId> = targets.iter().filter(is_fresh).map(|target| target.node).collect();
@@ -41,14 +44,14 @@ pub(crate) fn lower(graph: &mut Graph, team: &Team, shares_exchange: bool) -> Re
     for group in lowerer.groups(placed)? {
         lowerer.compute(&group)?;
     }
-    Ok(Lowered { tasks: lowerer.tasks, results, unsupported: lowerer.unsupported })
+    Ok(Lowered { list: lowerer.list, results, unsupported: lowerer.unsupported })
 }
 
 /// A lowering under way. A node is memory in the graph from the task on that computes it.
 pub(crate) struct Lowerer<'t> {
     pub graph: &'t mut Graph,
     pub team: &'t Team,
-    pub tasks: Vec<Task>,
+    pub list: StepList,
     pub unsupported: Option<&'static str>,
     shares_exchange: bool,
 }
@@ -120,7 +123,7 @@ impl Lowerer<'_> {
             },
             Expr::Joined(boxes) => self.join(node, &boxes),
             Expr::Reshaped { base } => self.reshape(node, base),
-            Expr::Listed { base, which } => self.gather_elements(node, base, which),
+            Expr::Listed { base, which } => self.gather_elements(node, base, &which),
             Expr::Scan { operand, scan } => self.scan(node, operand, scan),
             Expr::Sort { operand, sort } => self.sort(node, operand, sort),
             Expr::Moved { base } => self.move_elements(node, base),
@@ -231,7 +234,7 @@ impl Lowerer<'_> {
         for result in &compute.results {
             self.computed_in(result.node, (&result.memory, &result.declared), result.pitch);
         }
-        self.tasks.push(Task::Compute(compute));
+        self.list.steps.push(Step::Compute(compute));
     }
 
     /// Halos that are valid after the kernels with these operands: wider memory where it was too narrow.
@@ -414,65 +417,75 @@ pub(crate) fn kernel_task(
     accesses: Vec<Option<OperandAccess>>,
     dtypes: &[DType],
     (dist, stores): (&Arc<Distribution>, Vec<KernelStore>),
-) -> Result<KernelTask> {
+) -> Result<ComputeKernel> {
     let placed = body.placed();
     let outputs: Vec<(u32, Value)> =
         dtypes.iter().zip(values).map(|(&dtype, value)| (body.builder.output(dtype), value)).collect();
     let kernel = simplify(&body.builder.elementwise(&outputs)?);
     let (leaves, arguments, dist) = (body.leaves, body.arguments, Arc::clone(dist));
-    Ok(KernelTask { kernel, leaves, accesses, placed, arguments, dist, stores })
+    Ok(ComputeKernel { kernel, leaves, accesses, placed, arguments, dist, stores })
 }
 
 impl Lowerer<'_> {
+    /// A computed node as steps see it.
+    fn stored(&self, node: NodeId) -> Result<StoredArray> {
+        let (shape, dtype) = (*self.graph.shape(node), self.graph.dtype(node));
+        let state = self.graph.memory_state(node).ok_or_else(|| not_computed(self.graph, node))?;
+        Ok(StoredArray { node, shape, dtype, dist: Arc::clone(&state.dist), pitch: state.pitch })
+    }
+
+    /// The node as an array that steps make.
+    fn made(&mut self, node: NodeId, dist: Arc<Distribution>, pitch: Pitch) -> Result<StoredArray> {
+        self.computed_in(node, (&dist, &dist), pitch);
+        self.stored(node)
+    }
+
     /// A window whose elements lie scattered in the base's memory.
-    pub fn gather_window(&mut self, node: NodeId, base: NodeId, start: &Index) -> Result<()> {
+    fn gather_window(&mut self, node: NodeId, base: NodeId, start: &Index) -> Result<()> {
         self.mark_unsupported("the step reads a slice along an unordered list");
         self.evaluate(&[base])?;
         let window = Region::from_shape(self.graph.shape(node))?.shift(start)?;
         let steps = Index::filled(window.rank(), 1);
         let dist = Arc::new(self.graph.distribution(base)?.strided(&window, &steps)?);
-        let dtype = self.graph.dtype(node);
-        self.tasks.push(Task::GatherWindow { result: node, base, window, dist: Arc::clone(&dist), dtype });
-        self.computed(node, &dist);
-        Ok(())
+        let (base, pitch) = (self.stored(base)?, Pitch::of(self.graph.dtype(node)));
+        let made = self.made(node, dist, pitch)?;
+        gather_window(&mut self.list, &base, &window, &made)
     }
 
     /// Elements by their number in C order.
-    pub fn gather_elements(&mut self, node: NodeId, base: NodeId, which: Which) -> Result<()> {
+    fn gather_elements(&mut self, node: NodeId, base: NodeId, which: &Which) -> Result<()> {
         self.mark_unsupported("the step takes elements by their number in C order");
         self.evaluate(&[base])?;
-        let (dist, dtype) = (self.graph.distribution(node)?, self.graph.dtype(node));
-        self.tasks.push(Task::GatherElements { result: node, base, which, dist: Arc::clone(&dist), dtype });
+        let (base, dist) = (self.stored(base)?, self.graph.distribution(node)?);
         // By number: without gaps.
-        self.computed_in(node, (&dist, &dist), Pitch::Packed);
-        Ok(())
+        let made = self.made(node, dist, Pitch::Packed)?;
+        gather_elements(&mut self.list, &base, which, &made)
     }
 
     /// A scan of a value that is computed before.
-    pub fn scan(&mut self, node: NodeId, base: NodeId, scan: AxisScan) -> Result<()> {
+    fn scan(&mut self, node: NodeId, base: NodeId, by: AxisScan) -> Result<()> {
         self.mark_unsupported("the step has a scan");
         self.evaluate(&[base])?;
-        let (dist, dtype) = (self.graph.distribution(node)?, self.graph.dtype(node));
-        self.tasks.push(Task::Scan { result: node, base, scan, dist: Arc::clone(&dist), dtype });
-        self.computed(node, &dist);
-        Ok(())
+        let (base, dist) = (self.stored(base)?, self.graph.distribution(node)?);
+        let made = self.made(node, dist, Pitch::of(base.dtype))?;
+        scan(&mut self.list, self.team, &base, by, &made)
     }
 
     /// A sort of a value that is computed before.
-    pub fn sort(&mut self, node: NodeId, base: NodeId, sort: AxisSort) -> Result<()> {
+    fn sort(&mut self, node: NodeId, base: NodeId, by: AxisSort) -> Result<()> {
         self.mark_unsupported("the step sorts");
         self.evaluate(&[base])?;
-        let (dist, dtype) = (self.graph.distribution(node)?, self.graph.dtype(base));
-        self.tasks.push(Task::Sort { result: node, base, sort, dist: Arc::clone(&dist), dtype });
-        self.computed(node, &dist);
-        Ok(())
+        let (base, dist) = (self.stored(base)?, self.graph.distribution(node)?);
+        let pitch = Pitch::of(self.graph.dtype(node));
+        let made = self.made(node, dist, pitch)?;
+        sort(&mut self.list, self.team, &base, by, &made)
     }
 
     /// The elements of a base on another team, which is computed before.
-    pub fn move_elements(&mut self, node: NodeId, base: NodeId) -> Result<()> {
+    fn move_elements(&mut self, node: NodeId, base: NodeId) -> Result<()> {
         self.mark_unsupported("the step reads an array of another team");
         let (dist, dtype) = (self.graph.distribution(node)?, self.graph.dtype(node));
-        self.tasks.push(Task::Move { result: node, base, dist: Arc::clone(&dist), dtype });
+        self.list.steps.push(Step::Move { result: node, base, dist: Arc::clone(&dist), dtype });
         self.computed(node, &dist);
         Ok(())
     }

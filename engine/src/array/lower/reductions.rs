@@ -14,7 +14,7 @@ use rustc_hash::FxHashSet;
 use crate::array::lower::body::KernelBody;
 use crate::array::lower::graph::NodeId;
 use crate::array::lower::lowerer::{Lowerer, NotLowered};
-use crate::array::lower::tasks::{Reduce, ReduceMember, Task};
+use crate::array::lower::steps::{Reduce, ReduceMember, Step};
 use crate::array::memory::index_lists::IndexList;
 use crate::array::record::expr::{Expr, Reduction};
 use crate::error::Result;
@@ -153,7 +153,7 @@ impl Lowerer<'_> {
         for member in &members {
             self.computed(member.node, &result);
         }
-        self.tasks.push(Task::Reduce(Box::new(Reduce {
+        self.list.steps.push(Step::Reduce(Box::new(Reduce {
             combine: combine_kernel(&members)?,
             members,
             axes: axes.to_vec(),

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::array::lower::graph::{GraphWindow, NodeId, Placement};
 use crate::array::lower::lowerer::{LowerTarget, Lowerer};
-use crate::array::lower::tasks::Task;
+use crate::array::lower::steps::Step;
 use crate::array::memory::pitch::Pitch;
 use crate::array::record::expr::{DistKey, Expr, NodeLayout};
 use crate::error::Result;
@@ -28,7 +28,7 @@ impl Lowerer<'_> {
         let found = propagation.propagated(base, &shape, 0)?;
         let aliases = propagation.aliases;
         if let Some(found) = found {
-            self.tasks.extend(aliases);
+            self.list.steps.extend(aliases);
             self.graph.set_alias(node, found);
             return Ok(());
         }
@@ -37,7 +37,7 @@ impl Lowerer<'_> {
             Some(pitch) => (base, pitch),
             None => (self.packed(base)?, Pitch::Packed),
         };
-        self.tasks.push(Task::Alias { result: node, base, dist: Arc::clone(&dist) });
+        self.list.steps.push(Step::Alias { result: node, base, dist: Arc::clone(&dist) });
         self.computed_in(node, (&dist, &dist), pitch);
         Ok(())
     }
@@ -71,7 +71,7 @@ struct ShapePropagation<'l, 't> {
     lowerer: &'l mut Lowerer<'t>,
     known: FxHashMap<(NodeId, Index), Option<NodeId>>,
     /// The memory that is seen in another shape, if all goes well.
-    aliases: Vec<Task>,
+    aliases: Vec<Step>,
 }
 
 impl ShapePropagation<'_, '_> {
@@ -101,7 +101,7 @@ impl ShapePropagation<'_, '_> {
         let (layout, graph) = (NodeLayout::known(Arc::clone(&dist)), &mut self.lowerer.graph);
         let result = graph.push(*shape, graph.dtype(node), Expr::Coord(0), layout);
         self.lowerer.computed_in(result, (&dist, &dist), pitch);
-        self.aliases.push(Task::Alias { result, base: node, dist });
+        self.aliases.push(Step::Alias { result, base: node, dist });
         Ok(Some(result))
     }
 

@@ -12,7 +12,7 @@ use crate::config::{config, say};
 use crate::error::Result;
 use crate::index::{Along, Distribution, Index, Region};
 use crate::plan::Plan;
-use crate::program::{CopyMode, Schedule, copy_box};
+use crate::program::{CopyMode, Place, Schedule, copy_box};
 use crate::team::Team;
 use crate::transport::{Exchange, Field, lower_between_ranks};
 
@@ -207,15 +207,24 @@ impl Storage {
         to: &Storage,
         boxes: impl Fn(usize) -> Result<Vec<Region>>,
     ) -> Result<Schedule> {
-        let mut schedule = Schedule::new();
-        for part in 0..self.dist.parts() {
-            let (Some(from), Some(to)) = (self.place(team, part), to.place(team, part)) else { continue };
-            for piece in boxes(part)?.iter().filter(|piece| !piece.is_empty()) {
-                schedule.push(copy_box(&from, piece, &to, piece, CopyMode { dtype, add: false })?);
-            }
-        }
-        Ok(schedule)
+        copy_boxes((&self.places(team), &to.places(team)), dtype, boxes)
     }
+}
+
+/// Commands that copy boxes of each part from its place in one memory to the same cells of another.
+pub(crate) fn copy_boxes(
+    (from, to): (&[Option<Place>], &[Option<Place>]),
+    dtype: DType,
+    boxes: impl Fn(usize) -> Result<Vec<Region>>,
+) -> Result<Schedule> {
+    let mut schedule = Schedule::new();
+    for (part, ends) in from.iter().zip(to).enumerate() {
+        let (Some(from), Some(to)) = ends else { continue };
+        for piece in boxes(part)?.iter().filter(|piece| !piece.is_empty()) {
+            schedule.push(copy_box(from, piece, to, piece, CopyMode { dtype, add: false })?);
+        }
+    }
+    Ok(schedule)
 }
 
 /// The elements of computed memory in fresh memory on another distribution of the shape, of any team over the

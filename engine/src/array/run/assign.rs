@@ -8,22 +8,22 @@
 
 use std::sync::Arc;
 
-use crate::array::bind::scattered::{Numbering, PositionList, hull, scatter_window};
-use crate::array::bind::schedule::ScheduleBuilder;
+use crate::array::bind::schedule::missing_part;
 use crate::array::handle::{Array, check_parts};
 use crate::array::loops::recorder::{BoundTask, Recorder};
 use crate::array::lower::footprint::{ArrayWindow, ComputeRegion};
 use crate::array::lower::graph::{Placement, Target};
+use crate::array::lower::listed::{scatter_elements, scatter_window};
+use crate::array::lower::steps::{MemoryId, StepList, StoredArray};
 use crate::array::memory::pitch::Pitch;
 use crate::array::memory::plans::moved;
 use crate::array::memory::storage::{HaloWidths, Storage};
 use crate::array::record::map::{Map, check_count, check_positions, point};
 use crate::array::record::node::Node;
 use crate::array::record::view::{Selected, Span, resolve};
-use crate::array::run::evaluate::{compute_targets, evaluate};
+use crate::array::run::evaluate::{compute_targets, evaluate, run_steps};
 use crate::error::{Error, Result};
 use crate::index::{Along, Distribution, Index, Region};
-use crate::program::copies::ListedDirection;
 use crate::program::{CopyMode, copy_views};
 use crate::team::{Team, evaluation};
 use crate::wire::pass;
@@ -251,14 +251,17 @@ fn overwrite(
     base: Arc<Node>,
     window: &Region,
     steps: &Index,
-    value: &Storage,
+    value: &Arc<Storage>,
 ) -> Result<Arc<Node>> {
     let target = unshared(recorder, &base, HELD)?;
     let (team, dtype) = (&target.team, target.dtype);
     let Some(storage) = target.storage() else { unreachable!("computed above") };
     let plain = (0..storage.dist.rank()).all(|d| steps[d] == 1 || storage.dist.map(d).is_block());
     if !plain || !storage.dist.is_box(window) {
-        scatter_window((ScheduleBuilder::new(team, recorder), dtype), &storage, window, steps, value)?;
+        recorder.mark_unsupported(|| "the step assigns to a slice along an unordered list".to_owned());
+        let mut list = StepList::default();
+        scatter_window(&mut list, &StoredArray::of(0, dtype, &storage), (window, steps), MemoryId::Array(1))?;
+        run_steps((team, recorder), &list, &[(0, &storage), (1, value)], &[])?;
         storage.invalidate_halo();
         return Ok(target);
     }
@@ -374,26 +377,17 @@ impl Array {
         let value = &Array::of(value.node.beside("scatter", &self.node)?);
         let (line, values) = value.in_blocks()?;
         let picked = last_of_each(&old.dist, positions)?;
-        let new = old.like(self.team(), self.dtype())?;
-        let needs: Vec<Region> =
-            picked.iter().map(|picked| hull(&value.shape(), picked.iter().map(|pick| pick.1))).collect();
+        let (old_array, values_array) =
+            (StoredArray::of(0, self.dtype(), &old), StoredArray::of(1, line.dtype(), &values));
+        let new_array = StoredArray { node: 2, ..old_array.clone() };
+        let mut list = StepList::default();
+        scatter_elements(&mut list, &old_array, &values_array, &picked, &new_array)?;
         let guard = self.team().evaluation()?;
-        let mut work = ScheduleBuilder::new(self.team(), &Recorder::current());
-        work.extend(old.copy_owned(self.team(), self.dtype(), &new)?);
-        let places = work.fetch_missing(line.dtype(), &values, &needs)?;
-        for (part, from) in places.iter().enumerate() {
-            let (Some(from), Some(to)) = (from, new.place(self.team(), part)) else { continue };
-            let (line, whole) = (Numbering::of(from, &value.shape()), Numbering::of(&to, &shape));
-            let (targets, sources): (Vec<i64>, Vec<i64>) =
-                picked[part].iter().map(|&(at, k)| (whole.place(at), line.place(k))).unzip();
-            let moved = work.temporary(part, picked[part].len(), self.dtype())?;
-            let (sources, targets) = (PositionList::of(sources), PositionList::of(targets));
-            work.move_listed(ListedDirection::Gather, part, &sources, (from, &moved), self.dtype())?;
-            work.move_listed(ListedDirection::Scatter, part, &targets, (&to, &moved), self.dtype())?;
-        }
-        work.finish()?;
+        let ends = (self.team(), &Recorder::current());
+        let made = run_steps(ends, &list, &[(0, &old), (1, &values)], &[2])?;
+        let made = made.into_iter().next().ok_or_else(|| missing_part("scatter"))?;
         drop(guard);
-        self.node = Node::ready(base.dtype(), base.team(), new);
+        self.node = Node::shared(base.dtype(), base.team(), made);
         Ok(())
     }
 

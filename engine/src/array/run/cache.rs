@@ -1,4 +1,4 @@
-//! The cache of evaluations: the tasks of graphs that were lowered, and of those that came down to launches
+//! The cache of evaluations: the steps of graphs that were lowered, and of those that came down to launches
 //! over memory of operands and results their commands, so that computing an equal graph again, of other
 //! memory, is one walk over the nodes, fresh memory and the launches.
 //!
@@ -18,7 +18,7 @@ use crate::array::bind::schedule::{ScheduleBuilder, Values};
 use crate::array::loops::recorder::Recorder;
 use crate::array::lower::body::{Leaf, Source};
 use crate::array::lower::graph::{Graph, Placement, RecordedGraph, Target};
-use crate::array::lower::tasks::{Lowered, ResultMemory, Task};
+use crate::array::lower::steps::{Lowered, ResultMemory, Step};
 use crate::array::memory::pitch::Pitch;
 use crate::array::memory::storage::{HaloWidths, Storage};
 use crate::device::Stream;
@@ -43,7 +43,7 @@ pub(crate) struct CachedEvaluation {
     pub commands: Option<Commands>,
 }
 
-/// What one task of kernels came down to: commands whose memory is named.
+/// What one step of kernels came down to: commands whose memory is named.
 pub(crate) struct Commands {
     commands: Vec<CachedCommand>,
     /// Memory layouts, distributions and types.
@@ -70,7 +70,7 @@ impl Commands {
         (work, results): (&ScheduleBuilder, &[Arc<Storage>]),
         values: &Values,
     ) -> Option<Commands> {
-        let [Task::Compute(task)] = &lowered.tasks[..] else { return None };
+        let [Step::Compute(task)] = &lowered.list.steps[..] else { return None };
         let place =
             |storage: &Arc<Storage>| recorded.memory.iter().position(|(_, at)| Arc::ptr_eq(at, storage));
         // Memory of other extents was not there when the graph was made.

@@ -1,29 +1,21 @@
-//! Evaluation: record -> lower -> bind -> run. Recorded nodes become a graph, the graph becomes tasks, or
-//! the cache has these; then the tasks run in order. Of a chain of operations that grows too long, about half
+//! Evaluation: record -> lower -> bind -> run. Recorded nodes become a graph, the graph becomes steps, or
+//! the cache has these; then the steps run in order. Of a chain of operations that grows too long, about half
 //! is computed.
 //!
 //! Invariant: kernels never communicate. Everything a launch reads is on its own device before.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
-use crate::array::bind::compute::compute;
-use crate::array::bind::reduce::reduce;
-use crate::array::bind::scan::scan_lines;
-use crate::array::bind::scattered::{gather_elements, gather_window};
-use crate::array::bind::schedule::{ScheduleBuilder, Values, missing_part};
-use crate::array::bind::sort::sort_lines;
+use crate::array::bind::schedule::Values;
 use crate::array::loops::recorder::Recorder;
 use crate::array::lower::division::lower_half;
 use crate::array::lower::graph::{NodeId, Placement, RecordedGraph, Target};
 use crate::array::lower::lowerer::lower;
-use crate::array::lower::tasks::{Lowered, Task};
-use crate::array::memory::plans::moved;
+use crate::array::lower::steps::{Lowered, MemoryId, StepList};
 use crate::array::memory::storage::Storage;
 use crate::array::record::node::Node;
 use crate::array::run::cache::{CachedEvaluation, Commands, find, keep};
+use crate::array::run::steps::StepRun;
 use crate::error::Result;
 use crate::interrupt;
 use crate::team::{Team, evaluation};
@@ -114,7 +106,7 @@ fn evaluate_on(
     Ok(storages)
 }
 
-/// Runs tasks. Gives the memory of the targets, and what to keep of the commands.
+/// Runs the steps. Gives the memory of the targets, and what to keep of the commands.
 fn run(
     (team, recorder): (&Team, &Recorder),
     targets: &[Target],
@@ -124,97 +116,40 @@ fn run(
     if let Some(reason) = lowered.unsupported {
         recorder.mark_unsupported(|| reason.to_owned());
     }
-    let mut last_use: FxHashMap<NodeId, usize> = HashMap::default();
-    for (at, task) in lowered.tasks.iter().enumerate() {
-        last_use.extend(task.reads().into_iter().chain(task.results()).map(|node| (node, at)));
-    }
-    last_use.extend(lowered.results.iter().map(|&node| (node, usize::MAX)));
+    let Lowered { list, results, .. } = lowered;
+    let steps = StepRun { team, recorder, list, targets, results };
+    let last_uses = steps.last_uses();
     let mut values = Values::with(recorded.numbers.clone());
-    for &node in last_use.keys() {
-        if let Some(recorded) = recorded.nodes.get(node as usize) {
+    for memory in last_uses.keys() {
+        if let MemoryId::Array(node) = *memory
+            && let Some(recorded) = recorded.nodes.get(node as usize)
+        {
             values.hold(node, recorded);
         }
     }
     let mut commands = None;
-    let is_single = lowered.tasks.len() == 1;
-    for (at, task) in lowered.tasks.iter().enumerate() {
-        run_task(
-            task,
-            ScheduleBuilder::new(team, recorder),
-            targets,
-            &mut values,
-            |work, results, values| {
-                if is_single {
-                    commands = Commands::of(recorded, lowered, (work, results), values);
-                }
-            },
-        )?;
-        let done = |node: &NodeId| last_use.get(node) == Some(&at);
-        for node in task.reads().into_iter().chain(task.results()).filter(done) {
-            values.release(node);
+    let is_single = list.steps.len() == 1;
+    steps.run(&mut values, &last_uses, |work, results, values| {
+        if is_single {
+            commands = Commands::of(recorded, lowered, (work, results), values);
         }
-    }
-    let storages = lowered.results.iter().map(|&node| values.storage(node)).collect::<Result<Vec<_>>>()?;
+    })?;
+    let storages = results.iter().map(|&node| values.storage(node)).collect::<Result<Vec<_>>>()?;
     Ok((storages, commands))
 }
 
-fn run_task(
-    task: &Task,
-    work: ScheduleBuilder,
-    targets: &[Target],
-    values: &mut Values,
-    keep: impl FnOnce(&ScheduleBuilder, &[Arc<Storage>], &Values),
-) -> Result<()> {
-    interrupt::check("an evaluation")?;
-    match task {
-        Task::Compute(task) => compute(task, work, targets, values, keep),
-        Task::Reduce(task) => reduce(task, work, values),
-        Task::GatherWindow { result, base, window, dist, dtype } => {
-            let storage = gather_window((work, *dtype), &*values.storage(*base)?, window, dist)?;
-            values.set(*result, Arc::new(storage));
-            Ok(())
-        }
-        Task::GatherElements { result, base, which, dist, dtype } => {
-            let base = values.storage(*base)?;
-            let from = (&base.declared.shape(), &*base);
-            let storage = gather_elements((work, *dtype), from, which, dist)?;
-            values.set(*result, Arc::new(storage));
-            Ok(())
-        }
-        Task::Scan { result, base, scan, dist, dtype } => {
-            let base = values.storage(*base)?;
-            let storage = scan_lines((&work.team, &work.recorder), &base, *scan, dist, *dtype)?;
-            values.set(*result, Arc::new(storage));
-            Ok(())
-        }
-        Task::Sort { result, base, sort, dist, dtype } => {
-            let base = values.storage(*base)?;
-            let storage = sort_lines((&work.team, &work.recorder), &base, *sort, dist, *dtype)?;
-            values.set(*result, Arc::new(storage));
-            Ok(())
-        }
-        Task::Move { result, base, dist, dtype } => {
-            let Some(source) = values.recorded(*base).upgrade() else {
-                unreachable!("operands on other teams are recorded")
-            };
-            let teams = (&source.team, &work.team);
-            let storage = moved(&work.recorder, &*values.storage(*base)?, teams, dist, *dtype)?;
-            values.set(*result, Arc::new(storage));
-            Ok(())
-        }
-        Task::Alias { result, base, dist } => {
-            let mut storage = values.storage(*base)?;
-            // What another owner may write is seen by no other value.
-            if let Some(node) = values.recorded(*base).upgrade().filter(|_| storage.is_lent_to_be_written()) {
-                let copy = storage.like(&work.team, node.dtype)?;
-                work.recorder.execute(storage.copy_owned(&work.team, node.dtype, &copy)?)?;
-                storage = Arc::new(copy);
-            }
-            let seen = storage.seen_on(Arc::clone(dist));
-            values.set(*result, Arc::new(seen.ok_or_else(|| missing_part("reshape"))?));
-            Ok(())
-        }
-    }
+/// Runs steps over arrays that are there; gives the memory of those that they make.
+pub(crate) fn run_steps(
+    (team, recorder): (&Team, &Recorder),
+    list: &StepList,
+    arrays: &[(NodeId, &Arc<Storage>)],
+    results: &[NodeId],
+) -> Result<Vec<Arc<Storage>>> {
+    let mut values = Values::default();
+    arrays.iter().for_each(|(node, storage)| values.set(*node, Arc::clone(storage)));
+    let steps = StepRun { team, recorder, list, targets: &[], results };
+    steps.run(&mut values, &steps.last_uses(), |_, _, _| ())?;
+    results.iter().map(|&node| values.storage(node)).collect()
 }
 
 /// The longest chain of recorded operations. When one grows longer, about half of it is computed.

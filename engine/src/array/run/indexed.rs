@@ -6,17 +6,21 @@
 
 use std::sync::Arc;
 
-use partita_kernels::{BinaryOp, Builder, DType, FoldOp, Scalar};
+use partita_kernels::{DType, FoldOp};
 
-use crate::array::bind::scattered::anywhere;
-use crate::array::bind::schedule::{BoundLaunch, ScheduleBuilder};
+use crate::array::bind::schedule::missing_part;
 use crate::array::handle::Array;
 use crate::array::loops::recorder::Recorder;
+use crate::array::lower::graph::NodeId;
+use crate::array::lower::listed::{compress, take};
+use crate::array::lower::steps::{StepList, StoredArray};
 use crate::array::memory::pitch::Pitch;
 use crate::array::memory::storage::Storage;
 use crate::array::record::node::Node;
+use crate::array::run::evaluate::run_steps;
 use crate::error::{Error, Result};
-use crate::index::{Distribution, ErrorKind, IndexError, Region};
+use crate::index::{Distribution, ErrorKind, IndexError};
+use crate::team::Team;
 
 impl Array {
     /// The elements of a one-dimensional array where `mask`, of as many bools, is true, in equal blocks on
@@ -55,40 +59,13 @@ impl Array {
         let ranks = stored(&ranks.redistribute(&even)?)?;
         let made =
             Distribution::builder(&[bounds[team.size()]]).bounds(0, &bounds).parts(team.size()).build()?;
-        let result = Storage::pitched(team, Arc::new(made), dtype, Pitch::Packed)?;
-
-        let mut k = Builder::new("compress", 1);
-        let (kept_in, ranks_in) = (k.input(DType::Bool), k.input(counting));
-        let (is_kept, rank) = (k.load(kept_in, &[0]), k.load(ranks_in, &[0]));
-        let (first, nowhere) = (k.argument(counting), k.int(counting, -1));
-        let place = k.binary(BinaryOp::Sub, rank, first);
-        // Elements outside of the target are left out.
-        let index = k.select(is_kept, place, nowhere);
-        let (output, input) = (k.output(dtype), k.input(dtype));
-        let value = k.load(input, &[0]);
-        let kernel = &k.scatter(index, value, output, false)?;
-
-        let guard = team.evaluation()?;
-        let mut work = ScheduleBuilder::new(team, &Recorder::current());
-        for part in 0..team.size() {
-            let region = even.owned(part);
-            if bounds[part] == bounds[part + 1] {
-                continue;
-            }
-            let (Some(to), Some(from)) = (result.place(team, part), values.place(team, part)) else {
-                continue;
-            };
-            let (Some(kept), Some(ranks)) = (kept.place(team, part), ranks.place(team, part)) else {
-                continue;
-            };
-            let at = |place: crate::program::Place| (place.view(region.start()), place);
-            let memory = vec![at(kept), at(ranks), (anywhere(1), to), at(from)];
-            let arguments = vec![Scalar::from_i64(counting, bounds[part] + 1)];
-            work.launch(&BoundLaunch { kernel, part, region, memory, arguments, numbers: None })?;
-        }
-        work.finish()?;
-        drop(guard);
-        let line = Array::of(Node::ready(dtype, team, result));
+        let operands = [(DType::Bool, &kept), (counting, &ranks), (dtype, &values)];
+        let result =
+            computed(team, &operands, (dtype, Arc::new(made), Pitch::Packed), |list, arrays, to| {
+                let [mask, ranks, values] = arrays else { unreachable!("three operands") };
+                compress(list, [mask, ranks, values], &bounds, to)
+            })?;
+        let line = Array::of(Node::shared(dtype, team, result));
         line.redistribute(&Distribution::default_partition(team.size(), &[bounds[team.size()]])?)
     }
 
@@ -130,40 +107,34 @@ impl Array {
         let places = places.less(0.0).select(&(&places + size as f64), &places);
         let (_, from) = self.in_blocks()?;
         let list = stored(&places)?;
-        let result = list.like(team, dtype)?;
-
-        let rank = places.rank();
-        let mut k = Builder::new("take", rank);
-        let list_in = k.input(counting);
-        let index = k.load(list_in, &vec![0; rank]);
-        let (source, output) = (k.input(dtype), k.output(dtype));
-        let kernel = &k.gather(index, source, output)?;
-
-        let guard = team.evaluation()?;
-        let mut work = ScheduleBuilder::new(team, &Recorder::current());
-        let needs: Vec<Region> = (0..team.size())
-            .map(|part| match list.dist.owned(part).is_empty() {
-                true => Region::new(&[0], &[0]),
-                false => Region::new(&[0], &[size]),
-            })
-            .collect::<std::result::Result<_, _>>()?;
-        let lines = work.fetch_missing(dtype, &from, &needs)?;
-        for (part, line) in lines.into_iter().enumerate() {
-            let region = list.dist.owned(part);
-            let (Some(list), Some(to), Some(line)) = (list.place(team, part), result.place(team, part), line)
-            else {
-                continue;
-            };
-            let mut whole = anywhere(rank);
-            whole.offset = line.view(&[0]).offset;
-            let at = |place: crate::program::Place| (place.view(region.start()), place);
-            let memory = vec![at(list), (whole, line), at(to)];
-            work.launch(&BoundLaunch { kernel, part, region, memory, arguments: Vec::new(), numbers: None })?;
-        }
-        work.finish()?;
-        drop(guard);
-        Ok(Array::of(Node::ready(dtype, team, result)))
+        let operands = [(dtype, &from), (counting, &list)];
+        let result =
+            computed(team, &operands, (dtype, Arc::clone(&list.dist), list.pitch), |steps, arrays, to| {
+                let [line, indices] = arrays else { unreachable!("two operands") };
+                take(steps, line, indices, to)
+            })?;
+        Ok(Array::of(Node::shared(dtype, team, result)))
     }
+}
+
+/// The array that steps make of others.
+fn computed(
+    team: &Team,
+    operands: &[(DType, &Arc<Storage>)],
+    (dtype, dist, pitch): (DType, Arc<Distribution>, Pitch),
+    steps: impl FnOnce(&mut StepList, &[StoredArray], &StoredArray) -> Result<()>,
+) -> Result<Arc<Storage>> {
+    let arrays: Vec<(NodeId, &Arc<Storage>)> =
+        (0..).zip(operands.iter().map(|(_, storage)| *storage)).collect();
+    let stored =
+        |(node, &(dtype, storage)): (NodeId, &(DType, &Arc<Storage>))| StoredArray::of(node, dtype, storage);
+    let stored: Vec<StoredArray> = (0..).zip(operands).map(stored).collect();
+    let (node, shape) = (arrays.len() as NodeId, dist.shape());
+    let mut list = StepList::default();
+    steps(&mut list, &stored, &StoredArray { node, shape, dtype, dist, pitch })?;
+    let _guard = team.evaluation()?;
+    let made = run_steps((team, &Recorder::current()), &list, &arrays, &[node])?;
+    made.into_iter().next().ok_or_else(|| missing_part("take"))
 }
 
 /// Integers that number so many elements; not every device has wide ones.

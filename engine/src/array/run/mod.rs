@@ -4,3 +4,5 @@ pub(crate) mod assign;
 pub(crate) mod cache;
 pub(crate) mod evaluate;
 pub(crate) mod indexed;
+pub(crate) mod sort;
+pub(crate) mod steps;

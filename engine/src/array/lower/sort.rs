@@ -1,0 +1,196 @@
+//! Sorts as steps. Each part sorts its pieces of the lines on the host. Pieces of equal length are then merged
+//! by Batcher's odd-even merge network: in a round, pairs of parts exchange their pieces, one keeps the
+//! smaller half, the other the larger. Last pieces may be shorter: what they lack counts as larger than
+//! everything.
+//!
+//! Invariant: which part exchanges with which depends on the distribution alone, so all ranks agree.
+
+use std::sync::Arc;
+
+use partita_kernels::DType;
+
+use crate::array::lower::steps::{Exchange, ExchangeField, MemoryId, Step, StepList, StoredArray};
+use crate::array::memory::plans::{fetch_plan, moving_plan};
+use crate::array::record::expr::AxisSort;
+use crate::error::Result;
+use crate::index::{DimMap, Distribution, Region};
+use crate::team::Team;
+
+/// What the host does of a sort, part by part.
+pub(crate) struct HostSort {
+    pub sort: AxisSort,
+    /// That of the elements, and how they are divided.
+    pub dtype: DType,
+    pub dist: Arc<Distribution>,
+    pub from: SortInput,
+    pub to: Pieces,
+}
+
+/// What is put in order.
+pub(crate) enum SortInput {
+    Elements(MemoryId),
+    /// Sorted pieces, and those of other parts that are merged with them in a round.
+    Merged {
+        own: Pieces,
+        other: Pieces,
+        round: Round,
+    },
+}
+
+/// Sorted pieces of lines, and where they are carried along, their positions.
+#[derive(Clone, Copy)]
+pub(crate) struct Pieces {
+    pub values: MemoryId,
+    pub positions: Option<MemoryId>,
+}
+
+impl Pieces {
+    pub fn memory(self) -> impl Iterator<Item = MemoryId> {
+        [Some(self.values), self.positions].into_iter().flatten()
+    }
+}
+
+impl HostSort {
+    pub fn reads(&self) -> Vec<MemoryId> {
+        match &self.from {
+            SortInput::Elements(memory) => vec![*memory],
+            SortInput::Merged { own, other, .. } => own.memory().chain(other.memory()).collect(),
+        }
+    }
+
+    pub fn results(&self) -> Vec<MemoryId> {
+        self.to.memory().collect()
+    }
+}
+
+/// The elements of an array in order along an axis, or their positions, in another array, on its
+/// distribution.
+pub(crate) fn sort(
+    list: &mut StepList,
+    team: &Team,
+    base: &StoredArray,
+    sort: AxisSort,
+    to: &StoredArray,
+) -> Result<()> {
+    list.allocate(to);
+    let (dtype, shape) = (base.dtype, base.shape);
+    let lines = sorted_pieces(&to.dist, sort.axis)?;
+    let dist = lines.as_ref().unwrap_or(&to.dist);
+    let moving = |from,
+                  source: &Distribution,
+                  memory,
+                  target: &Distribution,
+                  dtype|
+     -> Result<ExchangeField> {
+        Ok(ExchangeField { plan: moving_plan(source, target, (team, team))?, from, to: memory, dtype, shape })
+    };
+    let mut elements = base.memory();
+    if let Some(lines) = &lines {
+        elements = list.temporary(dtype, lines);
+        let field = moving(base.memory(), &base.dist, elements, lines, dtype)?;
+        list.exchange("redistribution", "lines cut elsewhere", field);
+    }
+    let rounds = exchanges(dist, sort.axis)?;
+    // Elements of one key may differ: floats.
+    let has_positions = sort.positions || (!rounds.is_empty() && dtype.is_float());
+    let pieces = |list: &mut StepList| Pieces {
+        values: list.temporary(dtype, dist),
+        positions: has_positions.then(|| list.temporary(DType::I64, dist)),
+    };
+    let host = |list: &mut StepList, from, to| {
+        let dist = Arc::clone(dist);
+        list.steps.push(Step::Sort(HostSort { sort, dtype, dist, from, to }));
+    };
+    let mut sorted = match (&lines, sort.positions) {
+        (Some(_), _) => pieces(list),
+        (None, false) => Pieces { values: to.memory(), positions: None },
+        (None, true) => Pieces { values: list.temporary(dtype, dist), positions: Some(to.memory()) },
+    };
+    host(list, SortInput::Elements(elements), sorted);
+    for round in rounds {
+        let nothing = Region::from_fn(dist.rank(), |_| (0, 0));
+        let needs = round.iter().map(|other| other.as_ref().map_or(nothing, |(region, _)| *region));
+        let needs: Vec<Region> = needs.collect();
+        let plan = fetch_plan(&dist.packed(), needs.clone())?;
+        let fetch = |list: &mut StepList, from, dtype| {
+            let to = list.boxes(dtype, needs.clone());
+            (to, ExchangeField { plan: Arc::clone(&plan), from, to, dtype, shape })
+        };
+        let (values, field) = fetch(list, sorted.values, dtype);
+        let positions = sorted.positions.map(|positions| fetch(list, positions, DType::I64));
+        let other = Pieces { values, positions: positions.as_ref().map(|(to, _)| *to) };
+        let fields = [Some(field), positions.map(|(_, field)| field)].into_iter().flatten().collect();
+        list.steps.push(Step::Exchange(Exchange { operation: "fetch", what: "sorted pieces", fields }));
+        // Into new memory: other ranks may still be reading the old.
+        let next = pieces(list);
+        host(list, SortInput::Merged { own: sorted, other, round }, next);
+        sorted = next;
+    }
+    if let Some(lines) = &lines {
+        let from = sorted.positions.filter(|_| sort.positions).unwrap_or(sorted.values);
+        let field = moving(from, lines, to.memory(), &to.dist, to.dtype)?;
+        list.exchange("redistribution", "lines as they were cut", field);
+    }
+    Ok(())
+}
+
+/// The distribution of a sort along an axis, unless each part has whole lines in order.
+fn sorted_pieces(dist: &Arc<Distribution>, axis: usize) -> Result<Option<Arc<Distribution>>> {
+    let map = dist.map(axis);
+    let (size, parts) = (map.size(), map.parts());
+    match map {
+        DimMap::Replicated { .. } => return Ok(None),
+        DimMap::Block { .. } | DimMap::Cyclic(_) if parts == 1 => return Ok(None),
+        DimMap::Block { .. } | DimMap::Cyclic(_) | DimMap::Unstructured(_) | DimMap::Custom(_) => {}
+    }
+    let piece = (size + parts as i64 - 1) / parts as i64;
+    let bounds: Vec<i64> = (0..=parts as i64).map(|part| (part * piece).min(size)).collect();
+    Ok(Some(Arc::new(dist.with_map(axis, DimMap::irregular(&bounds)?)?)))
+}
+
+/// The rounds of the network: pairs of positions, the one of the smaller half first. D. Knuth, The Art of
+/// Computer Programming 3, algorithm 5.2.2M.
+fn rounds(count: usize) -> Vec<Vec<(usize, usize)>> {
+    let top = count.next_power_of_two() / 2;
+    let (mut found, mut p) = (Vec::new(), top);
+    while p > 0 {
+        let (mut q, mut r, mut d) = (top, 0, p);
+        loop {
+            found.push((0..count - d).filter(|i| i & p == r).map(|i| (i, i + d)).collect());
+            if q == p {
+                break;
+            }
+            (d, q, r) = (q - p, q / 2, p);
+        }
+        p /= 2;
+    }
+    found
+}
+
+/// One round of exchanges, by part: what it gets of another part and whether it keeps the smaller half;
+/// `None` for a part that keeps what it has.
+pub(crate) type Round = Vec<Option<(Region, bool)>>;
+
+/// The rounds of exchanges that merge the parts' pieces of the lines along an axis.
+fn exchanges(dist: &Distribution, axis: usize) -> Result<Vec<Round>> {
+    let lines = dist.map(axis).parts();
+    if matches!(dist.map(axis), DimMap::Replicated { .. }) || lines == 1 {
+        return Ok(Vec::new());
+    }
+    let exchange = |pairs: &Vec<(usize, usize)>| {
+        let partner = |part: usize| {
+            let mut at = dist.grid().coordinate(part);
+            let own = at[axis] as usize;
+            let Some(&(low, high)) = pairs.iter().find(|&&(a, b)| a == own || b == own) else {
+                return Ok(None);
+            };
+            at[axis] = (low + high - own) as i64;
+            let (own_cells, other) = (dist.owned(part), dist.owned(dist.grid().part(&at)?));
+            // Whoever has no elements is the higher one, and stays so.
+            let is_idle = own_cells.is_empty() || other.is_empty();
+            Ok((!is_idle).then_some((other, low == own)))
+        };
+        (0..dist.parts()).map(partner).collect::<Result<Vec<_>>>()
+    };
+    rounds(lines).iter().map(exchange).collect()
+}

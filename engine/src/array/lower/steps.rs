@@ -1,0 +1,367 @@
+//! [`Step`]: a part of an evaluation as plain data. Steps name memory by numbers ([`MemoryId`]), know layouts
+//! and kernels, and have neither memory nor devices; they are equal on all ranks.
+//!
+//! Lowering makes a [`StepList`], `bind` gives its steps memory, `run` executes them in order, `explain` prints
+//! them, and the cache keeps them.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use partita_kernels::{DType, Scalar, Verified};
+
+use crate::array::lower::access::OperandAccess;
+use crate::array::lower::body::{KernelArguments, Leaf};
+use crate::array::lower::footprint::ArrayWindow;
+use crate::array::lower::graph::NodeId;
+use crate::array::lower::listed::WindowIndices;
+use crate::array::lower::sort::HostSort;
+use crate::array::memory::pitch::Pitch;
+use crate::array::memory::storage::Storage;
+use crate::array::record::expr::Reduction;
+use crate::index::{Distribution, Index, Region};
+use crate::plan::Plan;
+
+/// A step of an evaluation.
+pub(crate) enum Step {
+    /// Fused kernels, each one launch per part, whose operands travel in one exchange.
+    Compute(Compute),
+    /// Reductions in one pass over their operands.
+    Reduce(Box<Reduce>),
+    /// Memory for an array.
+    Allocate { array: NodeId, dist: Arc<Distribution>, dtype: DType, pitch: Pitch },
+    /// Elements travel by plans within the team.
+    Exchange(Exchange),
+    /// One kernel, at most one launch per part, whose operands are on their devices.
+    Launch(Launch),
+    /// Cells of each part, the same ones in both memories.
+    Copy { from: MemoryId, to: MemoryId, dtype: DType, cells: Vec<Region> },
+    /// A sort of what each part has, by the host.
+    Sort(HostSort),
+    /// The elements of the base, which is on another team, by a plan between both.
+    Move { result: NodeId, base: NodeId, dist: Arc<Distribution>, dtype: DType },
+    /// The base's memory, seen in another shape.
+    Alias { result: NodeId, base: NodeId, dist: Arc<Distribution> },
+}
+
+/// Memory that steps read and write.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum MemoryId {
+    /// That of an array.
+    Array(NodeId),
+    /// That of temporary boxes, by their number in the list.
+    Boxes(usize),
+}
+
+/// Temporary memory: a box of cells per part, in C order; where it is empty, none.
+pub(crate) struct Boxes {
+    pub dtype: DType,
+    pub cells: Vec<Region>,
+}
+
+/// Steps in order, and the temporary memory that they name.
+#[derive(Default)]
+pub(crate) struct StepList {
+    pub steps: Vec<Step>,
+    pub boxes: Vec<Boxes>,
+}
+
+/// An array that is memory when the steps that name it run.
+#[derive(Clone)]
+pub(crate) struct StoredArray {
+    pub node: NodeId,
+    pub shape: Index,
+    pub dtype: DType,
+    pub dist: Arc<Distribution>,
+    pub pitch: Pitch,
+}
+
+impl StoredArray {
+    /// An array that is there already.
+    pub fn of(node: NodeId, dtype: DType, storage: &Storage) -> StoredArray {
+        let (dist, pitch) = (Arc::clone(&storage.dist), storage.pitch);
+        StoredArray { node, shape: storage.declared.shape(), dtype, dist, pitch }
+    }
+
+    pub fn memory(&self) -> MemoryId {
+        MemoryId::Array(self.node)
+    }
+}
+
+/// What travels at once.
+pub(crate) struct Exchange {
+    /// As errors and traces call it.
+    pub operation: &'static str,
+    /// As `explain` calls it.
+    pub what: &'static str,
+    pub fields: Vec<ExchangeField>,
+}
+
+/// The elements of one array that travel.
+pub(crate) struct ExchangeField {
+    pub plan: Arc<Plan>,
+    pub from: MemoryId,
+    pub to: MemoryId,
+    pub dtype: DType,
+    /// That of the array.
+    pub shape: Index,
+}
+
+/// A kernel, its operands and results in the order of its parameters, and what each part computes of it.
+pub(crate) struct Launch {
+    pub kernel: Verified,
+    /// The array that is computed, for people.
+    pub layout: Arc<Distribution>,
+    pub operands: Vec<LaunchOperand>,
+    /// `None` for parts that launch nothing.
+    pub parts: Vec<Option<PartLaunch>>,
+}
+
+/// What one part computes.
+pub(crate) struct PartLaunch {
+    pub region: Region,
+    pub arguments: Vec<LaunchArgument>,
+}
+
+/// An operand or a result of a kernel. Vectors have an entry per part.
+pub(crate) enum LaunchOperand {
+    /// Cells: that of the first point, and for each dimension of the kernel the dimension of memory along
+    /// which it goes, with its step.
+    Cells { memory: MemoryId, first: Vec<Index>, axes: Vec<Option<(usize, i64)>> },
+    /// Elements as they follow each other in memory, from the one with this number on.
+    Line { memory: MemoryId, first: Vec<i64> },
+    /// Elements by their numbers, from that of a cell on or from the begin of memory. Parts that have one of
+    /// the fetched boxes read that instead.
+    Numbered { memory: MemoryId, fetched: Option<MemoryId>, from: Option<Index> },
+    /// For each point the number, in an operand's memory, of the element at a position: its number in C order.
+    Positions { positions: Vec<PositionRange>, of: usize, shape: Index, dtype: DType },
+    /// Along a dimension, where the coordinates of a window lie among those that a part holds.
+    WindowList { indices: Arc<WindowIndices>, dim: usize },
+}
+
+/// Positions of a part.
+#[derive(Clone)]
+pub(crate) struct PositionRange {
+    pub all: Arc<[i64]>,
+    pub range: Range<usize>,
+}
+
+impl PositionRange {
+    pub fn positions(&self) -> &[i64] {
+        &self.all[self.range.clone()]
+    }
+}
+
+/// A number that a launch is given.
+#[derive(Clone, Copy)]
+pub(crate) enum LaunchArgument {
+    Number(Scalar),
+    /// How far apart neighbours along a dimension of an operand's memory are.
+    Stride {
+        operand: usize,
+        dim: usize,
+        dtype: DType,
+    },
+    /// How far a coordinate is from the first one in an operand's memory.
+    Distance {
+        operand: usize,
+        dim: usize,
+        coordinate: i64,
+        dtype: DType,
+    },
+}
+
+impl StepList {
+    /// Temporary boxes.
+    pub fn boxes(&mut self, dtype: DType, cells: Vec<Region>) -> MemoryId {
+        self.boxes.push(Boxes { dtype, cells });
+        MemoryId::Boxes(self.boxes.len() - 1)
+    }
+
+    /// Temporary memory for all elements of an array on a distribution.
+    pub fn temporary(&mut self, dtype: DType, dist: &Distribution) -> MemoryId {
+        let pitch = Pitch::of(dtype);
+        self.boxes(dtype, (0..dist.parts()).map(|part| pitch.room(&dist.owned(part))).collect())
+    }
+
+    /// Memory for an array.
+    pub fn allocate(&mut self, StoredArray { node, dtype, dist, pitch, .. }: &StoredArray) {
+        let (array, dist) = (*node, Arc::clone(dist));
+        self.steps.push(Step::Allocate { array, dist, dtype: *dtype, pitch: *pitch });
+    }
+
+    /// Has the elements of one array travel.
+    pub fn exchange(&mut self, operation: &'static str, what: &'static str, field: ExchangeField) {
+        self.steps.push(Step::Exchange(Exchange { operation, what, fields: vec![field] }));
+    }
+
+    /// Has a kernel run, if any part computes something.
+    pub fn launch(
+        &mut self,
+        kernel: Verified,
+        layout: &Arc<Distribution>,
+        operands: Vec<LaunchOperand>,
+        parts: Vec<Option<PartLaunch>>,
+    ) {
+        if parts.iter().any(Option::is_some) {
+            let layout = Arc::clone(layout);
+            self.steps.push(Step::Launch(Launch { kernel, layout, operands, parts }));
+        }
+    }
+}
+
+/// Kernels and the memory of what they compute.
+pub(crate) struct Compute {
+    pub results: Vec<ResultMemory>,
+    pub kernels: Vec<ComputeKernel>,
+}
+
+/// The memory of one result.
+pub(crate) struct ResultMemory {
+    pub node: NodeId,
+    pub dtype: DType,
+    pub storage: ResultStorage,
+    /// How the memory is divided, and the distribution of the array that it is for.
+    pub memory: Arc<Distribution>,
+    pub declared: Arc<Distribution>,
+    /// How its rows lie.
+    pub pitch: Pitch,
+    /// Where the result lies among the cells of its array.
+    pub window: ArrayWindow,
+    /// The target of the graph that it is, if it is one.
+    pub target: Option<usize>,
+}
+
+impl ResultMemory {
+    /// All of an array that is new, without halos.
+    pub fn fresh(node: NodeId, dtype: DType, dist: &Arc<Distribution>, pitch: Pitch) -> ResultMemory {
+        ResultMemory {
+            node,
+            dtype,
+            storage: ResultStorage::Fresh,
+            memory: Arc::clone(dist),
+            declared: Arc::clone(dist),
+            pitch,
+            window: ArrayWindow::whole(dist),
+            target: None,
+        }
+    }
+}
+
+/// Which memory a result takes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum ResultStorage {
+    /// New memory of the array's size.
+    Fresh,
+    /// The memory of the target's array.
+    InPlace,
+    /// New memory of the window's size; the layout is that of the array's memory.
+    Temporary(Arc<Distribution>),
+}
+
+/// A kernel over the packed coordinates of a distribution.
+#[derive(Clone)]
+pub(crate) struct ComputeKernel {
+    pub kernel: Verified,
+    pub leaves: Vec<Leaf>,
+    /// How each leaf reaches the parts, if these compute what they own; `None` for lists and numbers.
+    pub accesses: Vec<Option<OperandAccess>>,
+    /// The dimensions along which the kernel needs coordinates.
+    pub placed: Vec<bool>,
+    pub arguments: KernelArguments,
+    pub dist: Arc<Distribution>,
+    pub stores: Vec<KernelStore>,
+}
+
+/// Where a kernel stores a value: a result, or a window of it.
+#[derive(Clone, Debug)]
+pub(crate) struct KernelStore {
+    pub result: usize,
+    pub window: Option<Region>,
+}
+
+/// Reductions over the same axes of operands of one layout.
+pub(crate) struct Reduce {
+    pub members: Vec<ReduceMember>,
+    pub axes: Vec<usize>,
+    /// That of the operands, and of the results.
+    pub dist: Arc<Distribution>,
+    pub result: Arc<Distribution>,
+    /// The fold on each part.
+    pub kernel: Verified,
+    pub leaves: Vec<Leaf>,
+    pub accesses: Vec<Option<OperandAccess>>,
+    pub arguments: KernelArguments,
+    /// Combines partial results with later ones.
+    pub combine: Verified,
+}
+
+/// One reduction.
+#[derive(Clone, Debug)]
+pub(crate) struct ReduceMember {
+    pub node: NodeId,
+    pub reduction: Reduction,
+    /// The operand's type and shape, and the result's type.
+    pub operand: DType,
+    pub shape: Index,
+    pub dtype: DType,
+}
+
+/// The steps of an evaluation.
+pub(crate) struct Lowered {
+    pub list: StepList,
+    /// The node that holds the result of each target of the graph.
+    pub results: Vec<NodeId>,
+    /// Why a `Loop` cannot have several steps share an exchange, if it is so.
+    pub unsupported: Option<&'static str>,
+}
+
+impl Step {
+    /// The memory that it reads.
+    pub fn reads(&self) -> Vec<MemoryId> {
+        let accessed = |accesses: &[Option<OperandAccess>]| {
+            accesses.iter().flatten().map(|access| MemoryId::Array(access.node)).collect::<Vec<MemoryId>>()
+        };
+        match self {
+            Step::Compute(compute) => compute.kernels.iter().flat_map(|k| accessed(&k.accesses)).collect(),
+            Step::Reduce(reduce) => accessed(&reduce.accesses),
+            Step::Allocate { .. } => Vec::new(),
+            Step::Exchange(exchange) => exchange.fields.iter().map(|field| field.from).collect(),
+            Step::Launch(launch) => launch.memory().collect(),
+            Step::Copy { from, .. } => vec![*from],
+            Step::Sort(sort) => sort.reads(),
+            Step::Move { base, .. } | Step::Alias { base, .. } => vec![MemoryId::Array(*base)],
+        }
+    }
+
+    /// The memory that it writes, or that is there afterwards.
+    pub fn results(&self) -> Vec<MemoryId> {
+        match self {
+            Step::Compute(compute) => {
+                compute.results.iter().map(|result| MemoryId::Array(result.node)).collect()
+            }
+            Step::Reduce(reduce) => {
+                reduce.members.iter().map(|member| MemoryId::Array(member.node)).collect()
+            }
+            Step::Allocate { array: node, .. }
+            | Step::Move { result: node, .. }
+            | Step::Alias { result: node, .. } => vec![MemoryId::Array(*node)],
+            Step::Exchange(exchange) => exchange.fields.iter().map(|field| field.to).collect(),
+            // Which of them it reads, its kernel says.
+            Step::Launch(launch) => launch.memory().collect(),
+            Step::Copy { to, .. } => vec![*to],
+            Step::Sort(sort) => sort.results(),
+        }
+    }
+}
+
+impl Launch {
+    /// The memory of its operands and results.
+    fn memory(&self) -> impl Iterator<Item = MemoryId> {
+        let of = |operand: &LaunchOperand| match operand {
+            LaunchOperand::Cells { memory, .. } | LaunchOperand::Line { memory, .. } => [Some(*memory), None],
+            LaunchOperand::Numbered { memory, fetched, .. } => [Some(*memory), *fetched],
+            LaunchOperand::Positions { .. } | LaunchOperand::WindowList { .. } => [None, None],
+        };
+        self.operands.iter().flat_map(of).flatten()
+    }
+}
