@@ -158,3 +158,57 @@ fn what_cannot_be_transformed_is_refused() {
     assert!(refusal(of(&[4, 4, 2], DType::F32), &[1, 1]).contains("each once"));
     assert_eq!(of(&[0, 2], DType::F32).fft(&[0]).unwrap().to_vec::<f32>().unwrap(), [0.0f32; 0]);
 }
+
+/// A Fourier solve, a scan and two redistributions.
+fn solved(state: &Array) -> partita::Result<Array> {
+    let (shape, own) = (state.shape(), state.distribution()?);
+    let spectrum = state.fft(&[0])? * 0.75 + 0.125;
+    let smooth = spectrum.inverse_fft(&[0])?;
+    let sums = smooth.cumulative_sum(0) * 0.01;
+    let cyclic = Distribution::builder(&shape).parts(own.parts()).cyclic(0, 3).build()?;
+    let back = sums.redistribute(&cyclic)?.redistribute(&own)?;
+    Ok(smooth * 0.875 + back)
+}
+
+#[test]
+fn a_loop_replays_transforms_scans_and_redistributions() {
+    for device in devices() {
+        let mut count = 0;
+        for n in [24, 13, 97] {
+            for parts in [1, 2, 3] {
+                let team = Team::on(std::slice::from_ref(&device), parts).unwrap();
+                let narrow: Vec<f32> = pairs(&[n, 2]).iter().map(|&x| x as f32).collect();
+                let dist = Distribution::builder(&[n, 2]).parts(parts).build().unwrap();
+                let start = Array::from_slice(&team, &dist, &narrow).unwrap();
+                // No table is there before the first step of the loop.
+                let mut run = Loop::new(vec![start.clone()], |state| {
+                    state[0] = solved(&state[0])?;
+                    Ok(())
+                });
+                run.run(6).unwrap();
+                assert!(run.is_replaying(), "{device:?} {n} {parts}");
+                // The tables that the step made are dropped for others, and free memory is written.
+                let host = Team::on(&[Device::host()], 1).unwrap();
+                for other in 130..200 {
+                    let dist = Distribution::builder(&[other, 2]).build().unwrap();
+                    Array::zeros(&host, &dist, DType::F32).unwrap().fft(&[0]).unwrap().eval().unwrap();
+                }
+                let sizes = [1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 512].iter().cycle().take(400);
+                let junk = sizes.map(|&size| {
+                    let dist = Distribution::builder(&[size]).build().unwrap();
+                    let one = Team::on(std::slice::from_ref(&device), 1).unwrap();
+                    Array::from_fn(&one, &dist, |_| 7.0f32).unwrap()
+                });
+                let junk: Vec<Array> = junk.collect();
+                assert_eq!(junk.len(), 400);
+                run.run(6).unwrap();
+                let expected = (0..12).try_fold(start, |state, _| solved(&state)).unwrap();
+                let bits =
+                    |x: &Array| x.to_vec::<f32>().unwrap().iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+                assert_eq!(bits(&run.state()[0]), bits(&expected), "{device:?} {n} {parts}");
+                count += 1;
+            }
+        }
+        ran("loops-of-everything", &device, count);
+    }
+}

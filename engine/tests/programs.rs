@@ -17,7 +17,7 @@ fn counted(team: &Team) -> Array {
     Array::coordinate(team, &dist, 0, DType::I32).unwrap() + 0
 }
 
-fn growing(team: &Team) -> Loop<impl partita::array::Step> {
+fn growing(team: &Team) -> Loop<impl partita::array::StepFunction> {
     Loop::new(vec![counted(team)], |state: &mut [Array]| {
         state[0] = &state[0] * 3 + 1;
         Ok(())

@@ -220,3 +220,19 @@ fn explain_names_what_travels() {
     assert_eq!(exchanges(16_384), [("totals", 32)]);
     assert_eq!(exchanges(10_000)[0], ("lines cut elsewhere", 904 * 8));
 }
+
+#[test]
+fn a_scan_that_runs_out_of_memory_half_way_can_be_computed_later() {
+    let device = Device::host();
+    let team = Team::on(std::slice::from_ref(&device), 1).unwrap();
+    let dist = Distribution::builder(&[1 << 16]).build().unwrap();
+    let ones = Array::from_fn(&team, &dist, |_| 1i64).unwrap();
+    let sums = ones.cumulative_sum(0);
+    // Room for the result, but not for the totals of its runs.
+    device.set_budget(Some(device.memory().in_use_bytes + (1 << 19) + 1024));
+    let refused = sums.eval().unwrap_err();
+    assert!(matches!(refused, partita::Error::OutOfMemory { .. }), "{refused}");
+    assert!(!sums.is_computed());
+    device.set_budget(None);
+    assert_eq!(sums.to_vec::<i64>().unwrap(), (1..=1 << 16).collect::<Vec<i64>>());
+}

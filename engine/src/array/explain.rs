@@ -14,8 +14,9 @@ use crate::array::lower::access::{AccessMethod, OperandAccess};
 use crate::array::lower::body::Leaf;
 use crate::array::lower::graph::{Graph, NodeId, RecordedGraph, Target};
 use crate::array::lower::lowerer::lower;
-use crate::array::lower::sort::HostSort;
-use crate::array::lower::steps::{Exchange, Launch, LaunchOperand, PartLaunch, Reduce, Step};
+use crate::array::lower::steps::list::{
+    HostSort, KernelLaunch, LaunchOperand, PartLaunch, PlanExchange, Reduce, Step,
+};
 use crate::array::memory::plans::moving_plan;
 use crate::array::record::node::Node;
 use crate::error::Result;
@@ -155,7 +156,7 @@ impl Explain<'_> {
                 let said = self.kernel(kernel.kernel(), (leaves, accesses), dist, written)?;
                 self.push(said);
             }
-            Step::Exchange(Exchange { what, fields, .. }) => {
+            Step::Exchange(PlanExchange { what, fields, .. }) => {
                 self.waiting.extend(fields.iter().map(|field| ExchangeStep {
                     what,
                     operand: format!("{} {}", field.dtype, field.shape),
@@ -261,7 +262,7 @@ impl Explain<'_> {
 }
 
 /// A launch, with what it must read and write.
-fn launched(launch: &Launch) -> Result<KernelStep> {
+fn launched(launch: &KernelLaunch) -> Result<KernelStep> {
     let kernel = launch.kernel.kernel();
     let mut said = kernel_step(&kernel.name, &launch.layout)?;
     let cells = |part: &Option<PartLaunch>| part.as_ref().map_or(Ok(0), |part| part.region.volume());

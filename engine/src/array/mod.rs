@@ -29,7 +29,7 @@ pub(crate) use host::read::check_not_recording;
 pub use host::request::Requested;
 pub use host::writable::{Home, Writable, WritableGuard};
 pub use loops::depth::time_per_step;
-pub use loops::numbers::{Numbered, Step};
+pub use loops::numbers::{Numbered, StepFunction};
 pub(crate) use loops::recorder::Recorder;
 pub use loops::recorder::record;
 pub use loops::replay::Loop;

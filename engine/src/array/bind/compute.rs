@@ -1,4 +1,4 @@
-//! Binds a task of kernels: operands and results get memory, and the launches a schedule. What needs no
+//! Binds a step of fused kernels: operands and results get memory, and the launches a schedule. What needs no
 //! remote operand, the *core*, is computed while operands travel, the *rim* around it afterwards.
 
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::array::lower::access::{KernelReads, OperandAccess};
 use crate::array::lower::body::{Leaf, Source};
 use crate::array::lower::footprint::{ArrayWindow, ComputeRegion, holds};
 use crate::array::lower::graph::{NodeId, Placement, Target};
-use crate::array::lower::steps::{Compute, ComputeKernel, ResultMemory, ResultStorage};
+use crate::array::lower::steps::list::{Compute, ComputeKernel, ResultMemory, ResultStorage};
 use crate::array::memory::storage::{HaloWidths, Storage, widened};
 use crate::device::DeviceKind;
 use crate::error::Result;
@@ -18,7 +18,7 @@ use crate::index::{Distribution, Region};
 use crate::transport::OverlapCapability;
 use crate::wire::pass;
 
-/// Computes the results of a task. `keep` sees the complete schedule before it is queued.
+/// Computes the results of a step. `keep` sees the complete schedule before it is queued.
 pub(crate) fn compute(
     task: &Compute,
     mut work: ScheduleBuilder,

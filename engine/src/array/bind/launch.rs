@@ -6,7 +6,7 @@ use std::sync::Arc;
 use partita_kernels::{DType, Scalar, View};
 
 use crate::array::bind::schedule::{BoundLaunch, ScheduleBuilder, Values, missing_part};
-use crate::array::lower::steps::{Exchange, Launch, LaunchArgument, LaunchOperand, MemoryId};
+use crate::array::lower::steps::list::{KernelLaunch, LaunchArgument, LaunchOperand, MemoryId, PlanExchange};
 use crate::device::Buffer;
 use crate::error::Result;
 use crate::index::{Index, Region};
@@ -15,7 +15,7 @@ use crate::team::Team;
 use crate::transport::{self, Field, lower_between_ranks};
 
 /// The commands of an exchange.
-pub(crate) fn exchange(step: &Exchange, team: &Team, values: &Values) -> Result<transport::Exchange> {
+pub(crate) fn exchange(step: &PlanExchange, team: &Team, values: &Values) -> Result<transport::Exchange> {
     let places = |memory| values.places(team, memory);
     let ends = step.fields.iter().map(|field| Ok((places(field.from)?, places(field.to)?)));
     let ends = ends.collect::<Result<Vec<_>>>()?;
@@ -27,7 +27,7 @@ pub(crate) fn exchange(step: &Exchange, team: &Team, values: &Values) -> Result<
 }
 
 /// Queues the launches of this rank's parts.
-pub(crate) fn launch(step: &Launch, work: &mut ScheduleBuilder, values: &Values) -> Result<()> {
+pub(crate) fn launch(step: &KernelLaunch, work: &mut ScheduleBuilder, values: &Values) -> Result<()> {
     let team = work.team.clone();
     let lists = step.operands.iter().map(|operand| match operand {
         LaunchOperand::WindowList { indices, dim } => indices.upload(&team, *dim, &mut work.uploads),
@@ -78,7 +78,7 @@ impl OnPart<'_> {
     /// The view that a kernel of so many dimensions has of an operand, and its memory.
     fn operand(
         &self,
-        step: &Launch,
+        step: &KernelLaunch,
         operand: &LaunchOperand,
         (rank, lists): (usize, &[Option<Place>]),
         uploads: &mut Vec<Buffer>,

@@ -9,7 +9,7 @@ use partita_kernels::{DType, View};
 
 use crate::array::bind::operands::bind;
 use crate::array::bind::schedule::{BoundLaunch, ScheduleBuilder, Values, missing_part};
-use crate::array::lower::steps::{Reduce, ReduceMember};
+use crate::array::lower::steps::list::{Reduce, ReduceMember};
 use crate::array::memory::storage::{Storage, bytes_of};
 use crate::array::record::expr::Reduction;
 use crate::device::{Buffer, Device};
@@ -19,7 +19,7 @@ use crate::program::{CopyMode, MemorySpan, Message, MessageDownload, Op, Place, 
 use crate::team::Team;
 use crate::wire::{CollectiveSignature, Ranks, pass};
 
-/// Computes the reductions of a task.
+/// Computes the reductions of a step.
 pub(crate) fn reduce(task: &Reduce, work: ScheduleBuilder, values: &mut Values) -> Result<()> {
     pass("reduce")?;
     let team = work.team.clone();

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use crate::array::loops::recorder::Recorder;
 use crate::array::lower::body::KernelArguments;
 use crate::array::lower::graph::NodeId;
-use crate::array::lower::steps::{Boxes, MemoryId};
+use crate::array::lower::steps::list::{Boxes, MemoryId};
 use crate::array::memory::storage::{HaloWidths, Storage, bytes_of};
 use crate::array::record::expr::Slot;
 use crate::array::record::node::Node;
@@ -245,6 +245,8 @@ pub(crate) type BoxMemory = Vec<Option<(Place, Buffer)>>;
 pub(crate) struct Values {
     nodes: FxHashMap<NodeId, Arc<Node>>,
     others: FxHashMap<NodeId, Arc<Storage>>,
+    /// Memory of arrays that are not complete yet.
+    begun: FxHashMap<NodeId, Arc<Storage>>,
     boxes: FxHashMap<usize, BoxMemory>,
     /// The plain numbers of the recorded program.
     pub numbers: Vec<Scalar>,
@@ -280,7 +282,20 @@ impl Values {
     /// None, unless steps are out of order.
     pub fn storage(&self, node: NodeId) -> Result<Arc<Storage>> {
         let recorded = self.nodes.get(&node).and_then(|node| node.storage());
-        recorded.or_else(|| self.others.get(&node).cloned()).ok_or_else(|| not_computed(node))
+        let other = || self.others.get(&node).or_else(|| self.begun.get(&node)).cloned();
+        recorded.or_else(other).ok_or_else(|| not_computed(node))
+    }
+
+    /// Memory for a value that several steps compute. The recorded node has it once they are done.
+    pub fn begin(&mut self, node: NodeId, storage: Storage) {
+        self.begun.insert(node, Arc::new(storage));
+    }
+
+    /// The steps that compute a value are done.
+    pub fn end(&mut self, node: NodeId) {
+        if let Some(storage) = self.begun.remove(&node) {
+            self.set(node, storage);
+        }
     }
 
     /// The value is computed, or is in other memory from now on.

@@ -130,7 +130,7 @@ impl Drop for CurrentNumbers {
 }
 
 /// A step of a [`crate::Loop`]: a function of the state, or [`Numbered`].
-pub trait Step {
+pub trait StepFunction {
     /// Runs it with the numbers of the step; none for a step that gets none.
     ///
     /// # Errors
@@ -138,7 +138,7 @@ pub trait Step {
     fn take(&mut self, state: &mut [Array], numbers: &[Array]) -> Result<()>;
 }
 
-impl<F: FnMut(&mut [Array]) -> Result<()>> Step for F {
+impl<F: FnMut(&mut [Array]) -> Result<()>> StepFunction for F {
     fn take(&mut self, state: &mut [Array], _numbers: &[Array]) -> Result<()> {
         self(state)
     }
@@ -147,7 +147,7 @@ impl<F: FnMut(&mut [Array]) -> Result<()>> Step for F {
 /// A function of the state and of the numbers of the step ([`crate::Loop::with_numbers`]).
 pub struct Numbered<S>(pub(crate) S);
 
-impl<S: FnMut(&mut [Array], &[Array]) -> Result<()>> Step for Numbered<S> {
+impl<S: FnMut(&mut [Array], &[Array]) -> Result<()>> StepFunction for Numbered<S> {
     fn take(&mut self, state: &mut [Array], numbers: &[Array]) -> Result<()> {
         (self.0)(state, numbers)
     }

@@ -13,7 +13,7 @@ use partita_kernels::Scalar;
 
 use crate::array::loops::cycle::{ArrayMemory, Cycle, LONGEST_CYCLE, RecordedStep, are_alike};
 use crate::array::loops::depth::{Depth, DepthChoice, memory_numbers};
-use crate::array::loops::numbers::{Constants, CurrentNumbers, Numbered, Rows, Step, StepClock};
+use crate::array::loops::numbers::{Constants, CurrentNumbers, Numbered, Rows, StepClock, StepFunction};
 use crate::array::loops::passes::deep_halos::StepTrace;
 use crate::array::loops::recorder::{Recorder, StepRecord};
 use crate::array::loops::streams::StepStreams;
@@ -103,7 +103,7 @@ impl<S: FnMut(&mut [Array], &[Array]) -> Result<()>> Loop<Numbered<S>> {
     }
 }
 
-impl<F: Step> Loop<F> {
+impl<F: StepFunction> Loop<F> {
     fn over(state: Vec<Array>, step: F, clock: Option<StepClock>) -> Loop<F> {
         Loop {
             state,
@@ -245,7 +245,7 @@ impl<F: Step> Loop<F> {
     /// and the number of steps that this run has done. It may read the arrays.
     ///
     /// ```no_run
-    /// # fn progress(mut heat: partita::Loop<impl partita::array::Step>) -> partita::Result<()> {
+    /// # fn progress(mut heat: partita::Loop<impl partita::array::StepFunction>) -> partita::Result<()> {
     /// heat.run_every(10_000, 1000, |state, done| {
     ///     println!("{done} steps: {}", state[0].max(&[]).item::<f32>()?);
     ///     Ok(())

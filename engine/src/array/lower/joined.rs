@@ -11,7 +11,7 @@ use crate::array::lower::access::computed_elsewhere;
 use crate::array::lower::division::common_to;
 use crate::array::lower::graph::NodeId;
 use crate::array::lower::lowerer::{Body, Lowerer, kernel_task};
-use crate::array::lower::steps::{Compute, KernelStore, ResultMemory};
+use crate::array::lower::steps::list::{Compute, KernelStore, ResultMemory};
 use crate::array::memory::pitch::Pitch;
 use crate::array::record::expr::{Expr, Portion};
 use crate::error::Result;

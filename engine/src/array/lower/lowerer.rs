@@ -1,5 +1,5 @@
 //! [`lower`]: from a graph to steps: the order in which nodes are computed, fused kernels, and nodes that one
-//! task computes from the memory of their base. Joined and reshaped values and reductions have files of their
+//! list of steps computes from the memory of their base. Joined and reshaped values and reductions have files of their
 //! own.
 
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use crate::array::lower::body::{KernelBody, Leaf, Prerequisite, Source};
 use crate::array::lower::division::{common_to_kernels, stages};
 use crate::array::lower::footprint::ArrayWindow;
 use crate::array::lower::graph::{Graph, GraphTarget, GraphWindow, MemoryState, NodeId, Placement};
-use crate::array::lower::listed::{gather_elements, gather_window};
-use crate::array::lower::scan::scan;
-use crate::array::lower::sort::sort;
-use crate::array::lower::steps::{
+use crate::array::lower::steps::list::{
     Compute, ComputeKernel, KernelStore, Lowered, ResultMemory, ResultStorage, Step, StepList, StoredArray,
 };
+use crate::array::lower::steps::listed::{gather_elements, gather_window};
+use crate::array::lower::steps::scan::scan;
+use crate::array::lower::steps::sort::sort;
 use crate::array::memory::pitch::{Pitch, Row};
 use crate::array::memory::storage::{HaloWidths, widened};
 use crate::array::record::expr::{AxisScan, AxisSort, DistKey, Expr, Which};
@@ -47,7 +47,7 @@ pub(crate) fn lower(graph: &mut Graph, team: &Team, shares_exchange: bool) -> Re
     Ok(Lowered { list: lowerer.list, results, unsupported: lowerer.unsupported })
 }
 
-/// A lowering under way. A node is memory in the graph from the task on that computes it.
+/// A lowering under way. A node is memory in the graph from the step on that computes it.
 pub(crate) struct Lowerer<'t> {
     pub graph: &'t mut Graph,
     pub team: &'t Team,
@@ -229,7 +229,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Adds the task, and notes what it leaves in memory.
+    /// Adds the step, and notes what it leaves in memory.
     pub fn push_compute(&mut self, compute: Compute) {
         for result in &compute.results {
             self.computed_in(result.node, (&result.memory, &result.declared), result.pitch);

@@ -14,7 +14,7 @@ use rustc_hash::FxHashSet;
 use crate::array::lower::body::KernelBody;
 use crate::array::lower::graph::NodeId;
 use crate::array::lower::lowerer::{Lowerer, NotLowered};
-use crate::array::lower::steps::{Reduce, ReduceMember, Step};
+use crate::array::lower::steps::list::{Reduce, ReduceMember, Step};
 use crate::array::memory::index_lists::IndexList;
 use crate::array::record::expr::{Expr, Reduction};
 use crate::error::Result;

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::array::lower::graph::{GraphWindow, NodeId, Placement};
 use crate::array::lower::lowerer::{LowerTarget, Lowerer};
-use crate::array::lower::steps::Step;
+use crate::array::lower::steps::list::Step;
 use crate::array::memory::pitch::Pitch;
 use crate::array::record::expr::{DistKey, Expr, NodeLayout};
 use crate::error::Result;

@@ -18,7 +18,7 @@ use crate::array::bind::schedule::{ScheduleBuilder, Values};
 use crate::array::loops::recorder::Recorder;
 use crate::array::lower::body::{Leaf, Source};
 use crate::array::lower::graph::{Graph, Placement, RecordedGraph, Target};
-use crate::array::lower::steps::{Lowered, ResultMemory, Step};
+use crate::array::lower::steps::list::{Lowered, ResultMemory, Step};
 use crate::array::memory::pitch::Pitch;
 use crate::array::memory::storage::{HaloWidths, Storage};
 use crate::device::Stream;

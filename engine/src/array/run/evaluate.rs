@@ -11,7 +11,7 @@ use crate::array::loops::recorder::Recorder;
 use crate::array::lower::division::lower_half;
 use crate::array::lower::graph::{NodeId, Placement, RecordedGraph, Target};
 use crate::array::lower::lowerer::lower;
-use crate::array::lower::steps::{Lowered, MemoryId, StepList};
+use crate::array::lower::steps::list::{Lowered, MemoryId, StepList};
 use crate::array::memory::storage::Storage;
 use crate::array::record::node::Node;
 use crate::array::run::cache::{CachedEvaluation, Commands, find, keep};

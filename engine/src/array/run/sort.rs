@@ -8,8 +8,8 @@ use partita_kernels::{DType, View};
 
 use crate::array::bind::schedule::{Values, missing_part};
 use crate::array::loops::recorder::Recorder;
-use crate::array::lower::sort::{HostSort, Pieces, SortInput};
-use crate::array::lower::steps::MemoryId;
+use crate::array::lower::steps::list::MemoryId;
+use crate::array::lower::steps::list::{HostSort, Pieces, SortInput};
 use crate::array::memory::cells::download;
 use crate::device::zeros;
 use crate::error::{Error, Result};

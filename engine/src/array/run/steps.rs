@@ -11,7 +11,7 @@ use crate::array::bind::reduce::reduce;
 use crate::array::bind::schedule::{ScheduleBuilder, Values, missing_part};
 use crate::array::loops::recorder::Recorder;
 use crate::array::lower::graph::{NodeId, Target};
-use crate::array::lower::steps::{MemoryId, Step, StepList};
+use crate::array::lower::steps::list::{MemoryId, Step, StepList};
 use crate::array::memory::plans::{copy_boxes, moved};
 use crate::array::memory::storage::Storage;
 use crate::array::run::sort::sort;
@@ -47,16 +47,26 @@ impl StepRun<'_> {
         last_use: &FxHashMap<MemoryId, usize>,
         mut keep: impl FnMut(&ScheduleBuilder, &[Arc<Storage>], &Values),
     ) -> Result<()> {
+        let mut last_write: FxHashMap<MemoryId, usize> = HashMap::default();
         for (at, step) in self.list.steps.iter().enumerate() {
-            let results = step.results();
-            for memory in &results {
+            last_write.extend(step.results().into_iter().map(|memory| (memory, at)));
+        }
+        for (at, step) in self.list.steps.iter().enumerate() {
+            let (reads, results) = (step.reads(), step.results());
+            // Boxes that nobody has written are those of parts without cells.
+            for memory in reads.iter().chain(&results) {
                 if let MemoryId::Boxes(boxes) = *memory {
                     values.allocate(self.team, boxes, &self.list.boxes[boxes])?;
                 }
             }
             self.step(step, values, &mut keep)?;
+            for memory in results.iter().filter(|memory| last_write.get(memory) == Some(&at)) {
+                if let MemoryId::Array(node) = *memory {
+                    values.end(node);
+                }
+            }
             let done = |memory: &MemoryId| last_use.get(memory) == Some(&at);
-            step.reads().into_iter().chain(results).filter(done).for_each(|memory| values.release(memory));
+            reads.into_iter().chain(results).filter(done).for_each(|memory| values.release(memory));
         }
         Ok(())
     }
@@ -75,8 +85,7 @@ impl StepRun<'_> {
             }
             Step::Reduce(step) => reduce(step, ScheduleBuilder::new(team, recorder), values),
             Step::Allocate { array, dist, dtype, pitch } => {
-                let storage = Storage::pitched(team, Arc::clone(dist), *dtype, *pitch)?;
-                values.set(*array, Arc::new(storage));
+                values.begin(*array, Storage::pitched(team, Arc::clone(dist), *dtype, *pitch)?);
                 Ok(())
             }
             Step::Exchange(step) => recorder.exchange(&exchange(step, team, values)?),

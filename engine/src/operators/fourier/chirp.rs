@@ -65,6 +65,8 @@ fn product(x: &Array, line: &Array, axis: usize) -> Result<Array> {
 }
 
 fn conjugate(x: &Array) -> Result<Array> {
-    let signs = factors::everywhere(x.team(), x.dtype(), &[1, 2], [(1.0, -1.0)].into_iter())?;
+    let signs = factors::kept(x, Contents::Signs, || {
+        factors::everywhere(x.team(), x.dtype(), &[1, 2], [(1.0, -1.0)].into_iter())
+    })?;
     Ok(x * &signs)
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use partita_kernels::DType;
 
-use crate::array::Array;
+use crate::array::{Array, Recorder};
 use crate::error::Result;
 use crate::index::Distribution;
 use crate::team::Team;
@@ -23,6 +23,8 @@ pub enum Contents {
     Chirp { n: i64 },
     /// The transform of the conjugated chirp, of this length.
     Filter { n: i64, length: i64 },
+    /// What makes a pair its conjugate.
+    Signs,
 }
 
 type Table = (Contents, DType, Array);
@@ -41,7 +43,8 @@ pub fn of(x: &Array, radix: i64, left: &[i64]) -> Result<Array> {
     })
 }
 
-/// A table, made if it is not kept.
+/// A table, made if it is not kept. Within the step of a `Loop` it is made beside the recording, and stays as
+/// long as the step is replayed.
 pub fn kept(x: &Array, contents: Contents, make: impl FnOnce() -> Result<Array>) -> Result<Array> {
     let tables = || TABLES.lock().unwrap_or_else(PoisonError::into_inner);
     let is_it = |table: &Table| (table.0, table.1) == (contents, x.dtype()) && table.2.team() == x.team();
@@ -51,8 +54,14 @@ pub fn kept(x: &Array, contents: Contents, make: impl FnOnce() -> Result<Array>)
     };
     let (_, _, table) = match found {
         Some(table) => table,
-        None => (contents, x.dtype(), make()?),
+        None => {
+            let made = || make().and_then(|table| table.eval().map(|()| table));
+            (contents, x.dtype(), Recorder::default().within(made)?)
+        }
     };
+    if let Some(storage) = table.node.storage() {
+        Recorder::current().keep(storage.parts.iter().flatten());
+    }
     let mut tables = tables();
     tables.push_back((contents, x.dtype(), table.clone()));
     if tables.len() > KEPT {

@@ -9,59 +9,14 @@ use std::sync::Arc;
 
 use partita_kernels::DType;
 
-use crate::array::lower::steps::{Exchange, ExchangeField, MemoryId, Step, StepList, StoredArray};
+use crate::array::lower::steps::list::{
+    ExchangeField, HostSort, Pieces, PlanExchange, Round, SortInput, Step, StepList, StoredArray,
+};
 use crate::array::memory::plans::{fetch_plan, moving_plan};
 use crate::array::record::expr::AxisSort;
 use crate::error::Result;
 use crate::index::{DimMap, Distribution, Region};
 use crate::team::Team;
-
-/// What the host does of a sort, part by part.
-pub(crate) struct HostSort {
-    pub sort: AxisSort,
-    /// That of the elements, and how they are divided.
-    pub dtype: DType,
-    pub dist: Arc<Distribution>,
-    pub from: SortInput,
-    pub to: Pieces,
-}
-
-/// What is put in order.
-pub(crate) enum SortInput {
-    Elements(MemoryId),
-    /// Sorted pieces, and those of other parts that are merged with them in a round.
-    Merged {
-        own: Pieces,
-        other: Pieces,
-        round: Round,
-    },
-}
-
-/// Sorted pieces of lines, and where they are carried along, their positions.
-#[derive(Clone, Copy)]
-pub(crate) struct Pieces {
-    pub values: MemoryId,
-    pub positions: Option<MemoryId>,
-}
-
-impl Pieces {
-    pub fn memory(self) -> impl Iterator<Item = MemoryId> {
-        [Some(self.values), self.positions].into_iter().flatten()
-    }
-}
-
-impl HostSort {
-    pub fn reads(&self) -> Vec<MemoryId> {
-        match &self.from {
-            SortInput::Elements(memory) => vec![*memory],
-            SortInput::Merged { own, other, .. } => own.memory().chain(other.memory()).collect(),
-        }
-    }
-
-    pub fn results(&self) -> Vec<MemoryId> {
-        self.to.memory().collect()
-    }
-}
 
 /// The elements of an array in order along an axis, or their positions, in another array, on its
 /// distribution.
@@ -120,7 +75,7 @@ pub(crate) fn sort(
         let positions = sorted.positions.map(|positions| fetch(list, positions, DType::I64));
         let other = Pieces { values, positions: positions.as_ref().map(|(to, _)| *to) };
         let fields = [Some(field), positions.map(|(_, field)| field)].into_iter().flatten().collect();
-        list.steps.push(Step::Exchange(Exchange { operation: "fetch", what: "sorted pieces", fields }));
+        list.steps.push(Step::Exchange(PlanExchange { operation: "fetch", what: "sorted pieces", fields }));
         // Into new memory: other ranks may still be reading the old.
         let next = pieces(list);
         host(list, SortInput::Merged { own: sorted, other, round }, next);
@@ -166,10 +121,6 @@ fn rounds(count: usize) -> Vec<Vec<(usize, usize)>> {
     }
     found
 }
-
-/// One round of exchanges, by part: what it gets of another part and whether it keeps the smaller half;
-/// `None` for a part that keeps what it has.
-pub(crate) type Round = Vec<Option<(Region, bool)>>;
 
 /// The rounds of exchanges that merge the parts' pieces of the lines along an axis.
 fn exchanges(dist: &Distribution, axis: usize) -> Result<Vec<Round>> {

@@ -13,11 +13,10 @@ use crate::array::lower::access::OperandAccess;
 use crate::array::lower::body::{KernelArguments, Leaf};
 use crate::array::lower::footprint::ArrayWindow;
 use crate::array::lower::graph::NodeId;
-use crate::array::lower::listed::WindowIndices;
-use crate::array::lower::sort::HostSort;
+use crate::array::lower::steps::window::WindowIndices;
 use crate::array::memory::pitch::Pitch;
 use crate::array::memory::storage::Storage;
-use crate::array::record::expr::Reduction;
+use crate::array::record::expr::{AxisSort, Reduction};
 use crate::index::{Distribution, Index, Region};
 use crate::plan::Plan;
 
@@ -30,9 +29,9 @@ pub(crate) enum Step {
     /// Memory for an array.
     Allocate { array: NodeId, dist: Arc<Distribution>, dtype: DType, pitch: Pitch },
     /// Elements travel by plans within the team.
-    Exchange(Exchange),
+    Exchange(PlanExchange),
     /// One kernel, at most one launch per part, whose operands are on their devices.
-    Launch(Launch),
+    Launch(KernelLaunch),
     /// Cells of each part, the same ones in both memories.
     Copy { from: MemoryId, to: MemoryId, dtype: DType, cells: Vec<Region> },
     /// A sort of what each part has, by the host.
@@ -88,7 +87,7 @@ impl StoredArray {
 }
 
 /// What travels at once.
-pub(crate) struct Exchange {
+pub(crate) struct PlanExchange {
     /// As errors and traces call it.
     pub operation: &'static str,
     /// As `explain` calls it.
@@ -107,7 +106,7 @@ pub(crate) struct ExchangeField {
 }
 
 /// A kernel, its operands and results in the order of its parameters, and what each part computes of it.
-pub(crate) struct Launch {
+pub(crate) struct KernelLaunch {
     pub kernel: Verified,
     /// The array that is computed, for people.
     pub layout: Arc<Distribution>,
@@ -170,6 +169,57 @@ pub(crate) enum LaunchArgument {
     },
 }
 
+/// What the host does of a sort, part by part.
+pub(crate) struct HostSort {
+    pub sort: AxisSort,
+    /// That of the elements, and how they are divided.
+    pub dtype: DType,
+    pub dist: Arc<Distribution>,
+    pub from: SortInput,
+    pub to: Pieces,
+}
+
+/// What is put in order.
+pub(crate) enum SortInput {
+    Elements(MemoryId),
+    /// Sorted pieces, and those of other parts that are merged with them in a round.
+    Merged {
+        own: Pieces,
+        other: Pieces,
+        round: Round,
+    },
+}
+
+/// Sorted pieces of lines, and where they are carried along, their positions.
+#[derive(Clone, Copy)]
+pub(crate) struct Pieces {
+    pub values: MemoryId,
+    pub positions: Option<MemoryId>,
+}
+
+impl Pieces {
+    pub fn memory(self) -> impl Iterator<Item = MemoryId> {
+        [Some(self.values), self.positions].into_iter().flatten()
+    }
+}
+
+impl HostSort {
+    pub fn reads(&self) -> Vec<MemoryId> {
+        match &self.from {
+            SortInput::Elements(memory) => vec![*memory],
+            SortInput::Merged { own, other, .. } => own.memory().chain(other.memory()).collect(),
+        }
+    }
+
+    pub fn results(&self) -> Vec<MemoryId> {
+        self.to.memory().collect()
+    }
+}
+
+/// One round of exchanges, by part: what it gets of another part and whether it keeps the smaller half;
+/// `None` for a part that keeps what it has.
+pub(crate) type Round = Vec<Option<(Region, bool)>>;
+
 impl StepList {
     /// Temporary boxes.
     pub fn boxes(&mut self, dtype: DType, cells: Vec<Region>) -> MemoryId {
@@ -191,7 +241,7 @@ impl StepList {
 
     /// Has the elements of one array travel.
     pub fn exchange(&mut self, operation: &'static str, what: &'static str, field: ExchangeField) {
-        self.steps.push(Step::Exchange(Exchange { operation, what, fields: vec![field] }));
+        self.steps.push(Step::Exchange(PlanExchange { operation, what, fields: vec![field] }));
     }
 
     /// Has a kernel run, if any part computes something.
@@ -204,7 +254,7 @@ impl StepList {
     ) {
         if parts.iter().any(Option::is_some) {
             let layout = Arc::clone(layout);
-            self.steps.push(Step::Launch(Launch { kernel, layout, operands, parts }));
+            self.steps.push(Step::Launch(KernelLaunch { kernel, layout, operands, parts }));
         }
     }
 }
@@ -354,7 +404,7 @@ impl Step {
     }
 }
 
-impl Launch {
+impl KernelLaunch {
     /// The memory of its operands and results.
     fn memory(&self) -> impl Iterator<Item = MemoryId> {
         let of = |operand: &LaunchOperand| match operand {

@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 use partita_kernels::{Builder, DType, Fold, Scan, Value, Verified};
 
-use crate::array::lower::steps::{ExchangeField, LaunchOperand, MemoryId, PartLaunch, StepList, StoredArray};
+use crate::array::lower::steps::list::{
+    ExchangeField, LaunchOperand, MemoryId, PartLaunch, StepList, StoredArray,
+};
 use crate::array::memory::plans::moving_plan;
 use crate::array::record::expr::AxisScan;
 use crate::error::Result;
