@@ -185,7 +185,7 @@ fn a_loop_replays_transforms_scans_and_redistributions() {
                     state[0] = solved(&state[0])?;
                     Ok(())
                 });
-                run.run(6).unwrap();
+                run.run(24).unwrap();
                 assert!(run.is_replaying(), "{device:?} {n} {parts}");
                 // The tables that the step made are dropped for others, and free memory is written.
                 let host = Team::on(&[Device::host()], 1).unwrap();
@@ -202,7 +202,7 @@ fn a_loop_replays_transforms_scans_and_redistributions() {
                 let junk: Vec<Array> = junk.collect();
                 assert_eq!(junk.len(), 400);
                 run.run(6).unwrap();
-                let expected = (0..12).try_fold(start, |state, _| solved(&state)).unwrap();
+                let expected = (0..30).try_fold(start, |state, _| solved(&state)).unwrap();
                 let bits =
                     |x: &Array| x.to_vec::<f32>().unwrap().iter().map(|x| x.to_bits()).collect::<Vec<_>>();
                 assert_eq!(bits(&run.state()[0]), bits(&expected), "{device:?} {n} {parts}");

@@ -15,7 +15,8 @@ use rustc_hash::FxHasher;
 
 use crate::array::Array;
 use crate::array::handle::check_parts;
-use crate::array::host::read::{Element, check_not_recording};
+use crate::array::host::read::Element;
+use crate::array::loops::recorder::check_not_recording;
 use crate::array::memory::cells::upload;
 use crate::array::memory::pitch::Pitch;
 use crate::array::memory::storage::Storage;

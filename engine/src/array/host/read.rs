@@ -8,7 +8,7 @@ use std::sync::Arc;
 use half::{bf16, f16};
 use partita_kernels::{DType, Scalar};
 
-use crate::array::loops::recorder::Recorder;
+use crate::array::loops::recorder::{Recorder, check_not_recording};
 use crate::array::memory::cells::{copy_rows, download, download_into};
 use crate::array::memory::storage::bytes_of;
 use crate::array::run::assign;
@@ -259,15 +259,6 @@ fn owns_any(dist: &Distribution, part: usize) -> bool {
     let at = dist.grid().coordinate(part);
     let copies = |d: usize| at[d] > 0 && matches!(dist.map(d), DimMap::Replicated { .. });
     !(0..dist.rank()).any(copies)
-}
-
-/// Refuses what a replay of a Loop's step would leave out.
-pub(crate) fn check_not_recording(operation: &'static str, given: &str, remedy: &'static str) -> Result<()> {
-    if !Recorder::current().is_recording() {
-        return Ok(());
-    }
-    let expected = "a step that only computes, because a replay cannot repeat what the host does";
-    Err(Error::invalid(operation, expected, given, remedy))
 }
 
 /// What a part owns, without copies of others' cells, along maps other than blocks. Neighbours in memory are

@@ -116,6 +116,15 @@ pub(crate) struct StepRecord {
 #[derive(Clone, Default)]
 pub(crate) struct Recorder(Option<Arc<Mutex<StepRecord>>>);
 
+/// Refuses what a replay of a Loop's step would leave out.
+pub(crate) fn check_not_recording(operation: &'static str, given: &str, remedy: &'static str) -> Result<()> {
+    if !Recorder::current().is_recording() {
+        return Ok(());
+    }
+    let expected = "a step that only computes, because a replay cannot repeat what the host does";
+    Err(Error::invalid(operation, expected, given, remedy))
+}
+
 /// Runs `step` and returns the commands that it executed.
 ///
 /// # Errors

@@ -10,7 +10,7 @@ use partita_kernels::{DType, FoldOp};
 
 use crate::array::bind::schedule::missing_part;
 use crate::array::handle::Array;
-use crate::array::loops::recorder::Recorder;
+use crate::array::loops::recorder::{Recorder, check_not_recording};
 use crate::array::lower::graph::NodeId;
 use crate::array::lower::steps::list::{StepList, StoredArray};
 use crate::array::lower::steps::listed::{compress, take};
@@ -49,6 +49,8 @@ impl Array {
                 "reshape both",
             ));
         }
+        let given = "a selection by a mask inside a Loop's step";
+        check_not_recording("compress", given, "use select, or select between runs")?;
         let (team, dtype, size) = (self.team(), self.dtype(), self.shape()[0]);
         let even = Distribution::default_partition(team.size(), &[size])?;
         let mask = Array::of(mask.node.beside("compress", &self.node)?).redistribute(&even)?;
@@ -92,6 +94,8 @@ impl Array {
             let given = format!("shape {} and indices of {}", self.shape(), indices.dtype());
             return Err(Error::invalid("take", "one dimension, and integers", given, "reshape, or cast"));
         }
+        let given = "an array of indices inside a Loop's step, which the host checks";
+        check_not_recording("take", given, "use a list of indices")?;
         let (team, dtype, size) = (self.team(), self.dtype(), self.shape()[0]);
         let indices = Array::of(indices.node.beside("take", &self.node)?);
         let inside = indices.greater_equal(-size as f64) & indices.less(size as f64);

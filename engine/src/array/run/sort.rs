@@ -7,12 +7,12 @@ use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use partita_kernels::{DType, View};
 
 use crate::array::bind::schedule::{Values, missing_part};
-use crate::array::loops::recorder::Recorder;
+use crate::array::loops::recorder::check_not_recording;
 use crate::array::lower::steps::list::MemoryId;
 use crate::array::lower::steps::list::{HostSort, Pieces, SortInput};
 use crate::array::memory::cells::download;
 use crate::device::zeros;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::index::{DimMap, Region};
 use crate::program::{Place, c_strides};
 use crate::team::Team;
@@ -139,11 +139,8 @@ struct SortPass<'a> {
 ///
 /// # Errors
 /// Inside the step of a `Loop`; those of copies.
-pub(crate) fn sort(step: &HostSort, (team, recorder): (&Team, &Recorder), values: &mut Values) -> Result<()> {
-    if recorder.is_recording() {
-        let expected = "a step that only computes, because a replay cannot repeat what the host does";
-        return Err(Error::invalid("sort", expected, "a sort inside a Loop's step", "sort between runs"));
-    }
+pub(crate) fn sort(step: &HostSort, team: &Team, values: &mut Values) -> Result<()> {
+    check_not_recording("sort", "a sort inside a Loop's step", "sort between runs")?;
     let mut pass = SortPass { team, values, step };
     match step.dtype.size_bytes() {
         1 => pass.run::<u8>(),

@@ -99,7 +99,7 @@ impl StepRun<'_> {
                 let boxes = |part: usize| Ok(vec![cells[part]]);
                 recorder.execute(copy_boxes((&places.0, &places.1), *dtype, boxes)?)
             }
-            Step::Sort(step) => sort(step, (team, recorder), values),
+            Step::Sort(step) => sort(step, team, values),
             Step::Move { result, base, dist, dtype } => {
                 let Some(source) = values.recorded(*base).upgrade() else {
                     unreachable!("operands on other teams are recorded")

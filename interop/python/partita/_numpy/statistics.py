@@ -331,8 +331,8 @@ def _gradient(f: Array, d: int, spacing: Any, order: int) -> Array:
     if f.shape[d] < order + 1:
         raise ValueError(f"gradient: expected at least {order + 1} elements along axis {d}, given {f.shape[d]}")
     f = moveaxis(f, d, 0)
-    h = array_of("gradient", spacing, f)
-    if h.ndim == 0:
+    h = spacing if isinstance(spacing, (int, float)) else array_of("gradient", spacing, f)
+    if not isinstance(h, Array) or h.ndim == 0:
         h = float(h)
         inner = (f[2:] - f[:-2]) / (2.0 * h)
         if order == 1:
