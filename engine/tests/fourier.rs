@@ -174,7 +174,7 @@ fn solved(state: &Array) -> partita::Result<Array> {
 fn a_loop_replays_transforms_scans_and_redistributions() {
     for device in devices() {
         let mut count = 0;
-        for n in [24, 13, 97] {
+        for n in [24, 13] {
             for parts in [1, 2, 3] {
                 let team = Team::on(std::slice::from_ref(&device), parts).unwrap();
                 let narrow: Vec<f32> = pairs(&[n, 2]).iter().map(|&x| x as f32).collect();
@@ -189,18 +189,18 @@ fn a_loop_replays_transforms_scans_and_redistributions() {
                 assert!(run.is_replaying(), "{device:?} {n} {parts}");
                 // The tables that the step made are dropped for others, and free memory is written.
                 let host = Team::on(&[Device::host()], 1).unwrap();
-                for other in 130..200 {
+                for other in 130..180 {
                     let dist = Distribution::builder(&[other, 2]).build().unwrap();
                     Array::zeros(&host, &dist, DType::F32).unwrap().fft(&[0]).unwrap().eval().unwrap();
                 }
-                let sizes = [1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 512].iter().cycle().take(400);
+                let sizes = [1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 512].iter().cycle().take(150);
                 let junk = sizes.map(|&size| {
                     let dist = Distribution::builder(&[size]).build().unwrap();
                     let one = Team::on(std::slice::from_ref(&device), 1).unwrap();
                     Array::from_fn(&one, &dist, |_| 7.0f32).unwrap()
                 });
                 let junk: Vec<Array> = junk.collect();
-                assert_eq!(junk.len(), 400);
+                assert_eq!(junk.len(), 150);
                 run.run(6).unwrap();
                 let expected = (0..30).try_fold(start, |state, _| solved(&state)).unwrap();
                 let bits =

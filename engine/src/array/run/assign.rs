@@ -139,9 +139,10 @@ impl Assignment {
 /// Carries out assignments that are independent of each other; gives the new values in order.
 fn run(recorder: &Recorder, assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
     pass("assign")?;
-    let large =
-        |a: &Assignment| -> Result<bool> { Ok(2 * a.window.volume()? > volume(&a.base)? && a.fits_whole()?) };
-    if assignments.iter().map(large).collect::<Result<Vec<bool>>>()?.contains(&false) {
+    let each = |is: &dyn Fn(&Assignment) -> Result<bool>| -> Result<Vec<bool>> {
+        assignments.iter().map(is).collect()
+    };
+    if each(&Assignment::fits_whole)?.contains(&false) {
         return assign_small(recorder, assignments);
     }
     let covered = |a: &Assignment| Ok::<bool, crate::error::Error>(a.window.volume()? == volume(&a.base)?);
@@ -152,8 +153,11 @@ fn run(recorder: &Recorder, assignments: Vec<Assignment>) -> Result<Vec<Arc<Node
         }
     }
     // Decided for all before any is kept here: an expression that reads what another assigns to holds it.
-    let over = |a: &Assignment| Ok(!covered(a)? && !recorder.shares_exchange() && stands(&a.base, HELD));
-    let over = assignments.iter().map(over).collect::<Result<Vec<bool>>>()?;
+    let over = each(&|a| Ok(!covered(a)? && !recorder.shares_exchange() && stands(&a.base, HELD)))?;
+    let large = each(&|a| Ok(2 * a.window.volume()? > volume(&a.base)?))?;
+    if over.iter().zip(&large).any(|(over, large)| !over && !large) {
+        return assign_small(recorder, assignments);
+    }
     let target = |(a, over): (&Assignment, &bool)| {
         let placement = if *over { Placement::InPlace } else { Placement::WindowOfFresh };
         Target { node: Arc::clone(&a.value), placement: placement((Arc::clone(&a.base), *a.window.start())) }
