@@ -1,6 +1,8 @@
 """PyTorch: eager, with `out=`, and compiled by TorchInductor into preallocated outputs. CPU or GPU."""
 
+import itertools
 import os
+import types
 
 import torch
 
@@ -33,9 +35,17 @@ def bind_eager(job):
     return bind(job, None)
 
 
+COUNT = itertools.count()
+
+
 def bind_compiled(job):
-    torch._dynamo.reset()
-    return bind(job, lambda function: torch.compile(function, dynamic=False))
+    return bind(job, lambda function: torch.compile(own_code(function), dynamic=False))
+
+
+def own_code(function):
+    """The function with code of its own: what is compiled is looked up by it, and only so often for the same."""
+    code = function.__code__.replace(co_name=f"{function.__name__}_{next(COUNT)}")
+    return types.FunctionType(code, function.__globals__, code.co_name, function.__defaults__, function.__closure__)
 
 
 def bind(job, compiled):
