@@ -46,7 +46,6 @@ CPU = {
     "torch.compile": "by_torch",
     "c_nt": "by_c",
     "mpi": "by_mpi",
-    "partita (Python)": "by_partita",
 }
 CUDA = {
     "cupy": "by_cupy",
@@ -64,11 +63,11 @@ LIBRARIES = (
     "numpy numexpr numba jax cupy-cuda13x cupy-cuda12x torch triton mpi4py".split()  # as they are distributed
 )
 MESSAGES = ("message", "message_1MiB")
-OVERHEADS = ("record", "flush", "dlpack_out", "dlpack_round")
+OVERHEADS = ("record", "flush")
 REPARTITIONS = ("slab_slab", "slab_pencil", "pencil_pencil", "slab_slab_c")
 USUAL = (*WORKLOADS, *REPARTITIONS, *APPS, *OVERHEADS)
 EVERYTHING = (*USUAL, *MESSAGES)
-OFFERED = {"mpi": MESSAGES, "nccl": MESSAGES, "c_nt": ("copy",), "partita (Python)": OVERHEADS}  # others: usual
+OFFERED = {"mpi": MESSAGES, "nccl": MESSAGES, "c_nt": ("copy",)}  # others: usual
 TIMEOUT = 600  # seconds, for one turn
 LEAST = 3  # runs of a turn
 

@@ -54,7 +54,7 @@ enum Command {
     /// Count what generated kernels hold, from their machine code: registers, spills, barriers, loads.
     Facts(facts::Options),
     /// Measure whole calls from Python (O1), Partita's beside those of CuPy, PyTorch, JAX and NumPy.
-    Calls(calls::Options),
+    Calls(calls::CallOptions),
     /// Say which devices and peers are here.
     Doctor,
     /// Measure messages between two processes beside MPI alone, built with `--features mpi`, or beside bare

@@ -8,7 +8,7 @@ import torch
 
 from apps import NumpyLibrary
 from by_numpy import Program, ufunc_calls
-from overheads import Repeated, exchange
+from overheads import Repeated
 
 
 def warm(peer):
@@ -61,10 +61,6 @@ def bind(job, compiled):
             move = lambda given, output: output.copy_(given.permute(job.axes))  # noqa: E731
             run = compiled(move) if compiled else move
             return waited(lambda: run(given, output) is None or [output], ())
-        case "overhead" if job.exchanges:
-            if compiled:
-                return None  # there is nothing to compile
-            return exchange(job, [put(a) for a in job.inputs], torch.from_dlpack, lambda a: a.cpu())
         case "overhead":
             return Repeated(compiled(job.work) if compiled else job.work, [put(a) for a in job.inputs], wait)
     return None

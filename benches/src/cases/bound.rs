@@ -18,8 +18,8 @@ use crate::cases::workload::{Fold, Then, Workload};
 const COMPARED: usize = 1000;
 const COMPARED_LINES: usize = 16;
 
-/// The elements of an input repeat after so many. A prime: no two rows or planes of usual extents begin alike, and
-/// a long sum needs no more terms on the host.
+/// The elements of an input repeat after so many. A prime: no two rows or planes of usual extents begin
+/// alike, and a long sum needs no more terms on the host.
 const PERIOD: u64 = 65_521;
 
 /// Numbers that may be added one after another.
@@ -156,8 +156,8 @@ impl Bound {
         (self.workload.formula.of_a_cell)(&Numbers(&lookup))[output]
     }
 
-    /// A fold over all cells of the k-th result. Formulas of folds read one cell of each array, so what is folded
-    /// repeats, too.
+    /// A fold over all cells of the k-th result. Formulas of folds read one cell of each array, so what is
+    /// folded repeats, too.
     fn fold_at(&self, turn: usize, fold: Fold, axes: &[usize], k: usize) -> f64 {
         let volume = self.shape.iter().product::<i64>() as usize;
         let (start, count, stride) = match axes {
@@ -295,8 +295,8 @@ pub fn seed(set: usize, input: usize) -> u64 {
     (set * 32 + input) as u64
 }
 
-/// What the bits of a counter are mixed by: shifts and factors of C. Wellons, "Prospecting for Hash Functions"
-/// (2018), then a last shift.
+/// What the bits of a counter are mixed by: shifts and factors of C. Wellons, "Prospecting for Hash
+/// Functions" (2018), then a last shift.
 const MIXING: [(u32, u32); 2] = [(16, 0x7feb_352d), (15, 0x846c_a68b)];
 const LAST_SHIFT: u32 = 16;
 /// Bits of an element: f32 holds all of 0.5..1.5 in steps of 2^-23.

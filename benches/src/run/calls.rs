@@ -1,5 +1,5 @@
-//! O1: whole calls from Python, by Partita's package beside the libraries that a user would take instead. The program
-//! `benches/peers/calls.py` makes and times them; here its lines become lines of a run.
+//! O1: whole calls from Python, by Partita's package beside the libraries that a user would take instead. The
+//! program `benches/peers/calls.py` makes and times them; here its lines become lines of a run.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::results::record::{self, Line, Record};
 use crate::run::peers::{Outcome, unpacked};
 
 #[derive(Args)]
-pub struct Options {
+pub struct CallOptions {
     /// A Python with NumPy, the package `partita`, and whatever it has of CuPy, PyTorch and JAX.
     #[arg(long, default_value = "python3")]
     python: PathBuf,
@@ -59,7 +59,7 @@ impl Call {
 }
 
 /// The machine, then what became of each call by each library.
-pub fn run(options: &Options) -> Result<Vec<Line>> {
+pub fn run(options: &CallOptions) -> Result<Vec<Line>> {
     let folder = unpacked(&super::peers::SMALLEST)?;
     let lines = lines_of(&folder, options);
     // A folder that stays is in nobody's way.
@@ -67,8 +67,8 @@ pub fn run(options: &Options) -> Result<Vec<Line>> {
     lines
 }
 
-fn lines_of(folder: &Path, options: &Options) -> Result<Vec<Line>> {
-    let Options { python, device, smoke, only, seconds, save } = options;
+fn lines_of(folder: &Path, options: &CallOptions) -> Result<Vec<Line>> {
+    let CallOptions { python, device, smoke, only, seconds, save } = options;
     let devices: Vec<Device> = Device::named(device)?.into_iter().collect();
     let mut lines = vec![Line::Machine(Machine::here(&devices))];
     let mut command = Command::new(python);
@@ -99,26 +99,19 @@ mod tests {
 
     #[test]
     fn a_line_of_the_program_is_a_line_of_a_run() {
-        let line = |text: &str| serde_json::from_str::<Call>(text).expect(text).line("cuda");
-        let ours = line(
-            r#"{"call":"sort","who":"Partita","is_peer":false,"bytes":0,"outcome":{"timed":{"seconds":[2.0],"error":0.5}}}"#,
-        );
-        let ours = ours.record().expect("a figure").clone();
-        assert_eq!(
-            (ours.group.as_str(), ours.workload.as_str(), ours.who.as_str()),
-            ("O1", "sort", "Partita, cuda")
-        );
+        let line = |who: &str, is_peer: bool, bytes: f64, outcome: &str| {
+            let rest = format!(r#""is_peer":{is_peer},"bytes":{bytes},"outcome":{outcome}"#);
+            let text = format!(r#"{{"call":"sort","who":"{who}",{rest}}}"#);
+            serde_json::from_str::<Call>(&text).expect(&text).line("cuda")
+        };
+        let timed = r#"{"timed":{"seconds":[2.0],"error":0.5}}"#;
+        let ours = line("Partita", false, 0.0, timed).record().expect("a figure").clone();
+        let names = (ours.group.as_str(), ours.workload.as_str(), ours.who.as_str());
+        assert_eq!(names, ("O1", "sort", "Partita, cuda"));
         assert_eq!((ours.is_peer, ours.gb_s, ours.time.median_s), (false, None, 2.0));
-        let moved = line(
-            r#"{"call":"m","who":"cupy","is_peer":true,"bytes":4e9,"outcome":{"timed":{"seconds":[2.0],"error":0.0}}}"#,
-        );
-        let moved = moved.record().expect("a figure").clone();
+        let moved = line("cupy", true, 4e9, timed).record().expect("a figure").clone();
         assert_eq!((moved.is_peer, moved.gb_s), (true, Some(2.0)));
-        let missing = line(
-            r#"{"call":"every call","who":"cupy","is_peer":true,"bytes":0,"outcome":{"skipped":"no GPU"}}"#,
-        );
-        assert!(
-            matches!(missing, Line::Skipped(missing) if missing.who == "cupy" && missing.reason == "no GPU")
-        );
+        let missing = line("cupy", true, 0.0, r#"{"skipped":"no GPU"}"#);
+        assert!(matches!(missing, Line::Skipped(missing) if missing.reason == "no GPU"));
     }
 }

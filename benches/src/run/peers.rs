@@ -3,8 +3,8 @@
 //! minutes, no peer's threads or memory are beside anyone else's work, and one that dies takes nobody along.
 //! It is forked from a process that has only loaded the peer's library, and waits.
 //!
-//! A CUDA driver does not survive a fork: on such devices all peers are in one process, which compiles everything
-//! before anything is timed.
+//! A CUDA driver does not survive a fork: on such devices all peers are in one process, which compiles
+//! everything before anything is timed.
 //!
 //! This file is the protocol; which peers there are is up to the Python programs.
 
@@ -101,7 +101,6 @@ const FILES: &[(&str, &str)] = files![
     "libraries/by_numexpr.py",
     "libraries/by_numpy.py",
     "libraries/by_nvcc.py",
-    "libraries/by_partita.py",
     "libraries/by_torch.py",
     "libraries/by_triton.py",
     "overheads.py",
@@ -197,7 +196,7 @@ impl Peers {
         outcome.unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")))
     }
 
-    /// Lets every peer compile these workloads, where all are in one process; what comes of it shows in their turns.
+    /// Lets every peer compile these workloads, where all are in one process; their turns show the outcome.
     pub fn compile(&self, workloads: &[&str], dtypes: &[DType]) {
         if self.are_together && !workloads.is_empty() {
             let dtypes: Vec<String> = dtypes.iter().map(DType::to_string).collect();

@@ -337,7 +337,7 @@ bench() {
     done
     if has_numpy; then
         beside f32 sum_rows sum_columns max norm stencil5 stencil27 wave gray_scott expsin turned_too slab_slab jacobi \
-            record flush dlpack_out dlpack_round
+            record flush
         beside f64 fused8 stencil7
     fi
     for group in E1,R1 S1,S2 S3 E2; do

@@ -243,14 +243,14 @@ const PTX: &str = "\
     ret;
 }
 ";
-const LAUNCH: &str = r#"{"ptx":"ab","entry":"vector_copy","grid":[4,1,1],"block":[256,1,1],"shared_bytes":65536,
-"params":"00010000007000000000100000700000e803000000000000",
+const LAUNCH: &str = r#"{"ptx":"ab","entry":"vector_copy","grid":[4,1,1],"block":[256,1,1],
+"shared_bytes":65536,"params":"00010000007000000000100000700000e803000000000000",
 "memory":[[123145302310912,8192],[123145303359488,4194304]]}"#;
 /// A Python that has everything, and runs the probe.
 const PYTHON: &str = "#!/bin/sh\ncase $1 in -m|-c|dlpack.py|ranks.py) exit 0;; esac\nexec python3 \"$@\"\n";
 
-/// The stand-ins: tools that do what they are asked without looking. The driver is the simulated one: what the
-/// probe asks of it is checked.
+/// The stand-ins: tools that do what they are asked without looking. The driver is the simulated one: what
+/// the probe asks of it is checked.
 #[test]
 fn the_first_call_goes_in_its_order_and_plays_the_record() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
