@@ -1,6 +1,7 @@
 """Times what a user would take instead of Partita, on the same work: same bytes, same answer, checked.
 
     python FOLDER --serve --peers numpy [--device cpu|cuda]
+    python FOLDER --serve --together --peers torch,jax [--device cpu|cuda]
     python FOLDER --list
 
 Run by the benchmark, which unpacks these files into one folder, beside `table.json` with all formulas and extents.
@@ -8,7 +9,12 @@ Run by the benchmark, which unpacks these files into one folder, beside `table.j
 `--serve` takes one turn per line of input, such as `--only triad --dtype f32 --repeat 9 --seconds 0.5 --sets 3`, and
 answers each with one line of JSON. `--list` prints the peers and their workloads; it does not need NumPy.
 
-Every turn is a fork of its own: no library's threads or memory are beside another's work, and a peer that dies fails
+A line that ends with `--compile` takes lists, makes every peer compile every workload, and is answered by how many did.
+
+With `--together`, as on CUDA devices, whose driver does not survive a fork, all peers are in one process: loading a library and
+compiling take longer than all turns, so everything is compiled first and timed afterwards.
+
+Otherwise every turn is a fork of its own: no library's threads or memory are beside another's work, and a peer that dies fails
 alone. On the CPU the parent has loaded the peer's library, because loading takes longer than most turns.
 
 A turn uses as many sets of arrays as --sets says, or as it has time to warm up, but two, in rotation, so that caches
@@ -40,7 +46,6 @@ CPU = {
     "torch.compile": "by_torch",
     "c_nt": "by_c",
     "mpi": "by_mpi",
-    "partita (Python)": "by_partita",
 }
 CUDA = {
     "cupy": "by_cupy",
@@ -58,11 +63,11 @@ LIBRARIES = (
     "numpy numexpr numba jax cupy-cuda13x cupy-cuda12x torch triton mpi4py".split()  # as they are distributed
 )
 MESSAGES = ("message", "message_1MiB")
-OVERHEADS = ("record", "flush", "dlpack_out", "dlpack_round")
+OVERHEADS = ("record", "flush")
 REPARTITIONS = ("slab_slab", "slab_pencil", "pencil_pencil", "slab_slab_c")
 USUAL = (*WORKLOADS, *REPARTITIONS, *APPS, *OVERHEADS)
 EVERYTHING = (*USUAL, *MESSAGES)
-OFFERED = {"mpi": MESSAGES, "nccl": MESSAGES, "c_nt": ("copy",), "partita (Python)": OVERHEADS}  # others: usual
+OFFERED = {"mpi": MESSAGES, "nccl": MESSAGES, "c_nt": ("copy",)}  # others: usual
 TIMEOUT = 600  # seconds, for one turn
 LEAST = 3  # runs of a turn
 
@@ -86,15 +91,21 @@ def prepare(device, threads):
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {flags}".strip()
 
 
-def turn(peer, name, dtype, device, repeats, seconds, sets=1):
-    """One peer's times at one workload, or why there are none."""
+def binding(peer, device):
+    """The function by which a peer binds a job, or why there is none."""
     try:
-        bind = importlib.import_module((CUDA if device == "cuda" else CPU)[peer]).CONTENDERS[peer]
+        return importlib.import_module((CUDA if device == "cuda" else CPU)[peer]).CONTENDERS[peer]
     except Exception as reason:  # libraries fail in many ways where a part of them is missing
         return {"skipped": first_line(reason)}
+
+
+def turn(peer, name, dtype, device, repeats, seconds, sets=1):
+    """One peer's times at one workload, or why there are none."""
+    bind = binding(peer, device)
+    if isinstance(bind, dict):
+        return bind
     try:
-        job = make_job(name, dtype)
-        bound = bind(job) if job.offered else None
+        job, bound = bound_job(bind, name, dtype)
         if bound is None:
             return {"skipped": "not offered"}
         if job.kind == "workload":
@@ -107,15 +118,43 @@ def turn(peer, name, dtype, device, repeats, seconds, sets=1):
         return {"failed": f"{type(reason).__name__}: {first_line(reason)}"}
 
 
+COMPILED = {}  # jobs, each with what a peer made of it, by peer, workload and type
+
+
+def bound_job(bind, name, dtype):
+    """A job, and what the peer made of it; nothing where it does not offer this."""
+    if (bind, name, dtype) in COMPILED:
+        return COMPILED[bind, name, dtype]
+    job = make_job(name, dtype)
+    return job, bind(job) if job.offered else None
+
+
+def compile_all(options):
+    """Runs every workload by every peer once; those that fail do so again in their turn, which says why."""
+    count = 0
+    for name in (name for name in options.only if name in WORKLOADS):
+        for dtype in options.dtype:
+            for peer in (peer for peer in options.peers if name in OFFERED.get(peer, USUAL)):
+                bind = binding(peer, options.device)
+                with contextlib.suppress(Exception):
+                    job, bound = bound_job(bind, name, dtype)
+                    arrays = job.arrays()
+                    bound(arrays)()
+                    COMPILED[bind, name, dtype] = job, bound
+                    count += 1
+    return {"compiled": count}
+
+
 def in_turns(job, bound, repeats, seconds, sets):
     """Times of runs over one set of arrays after the other. The first result and the last are compared."""
-    arrays, runs, spent = [], [], 0.0
+    arrays, runs, spent, job.sets = [], [], 0.0, 0
+    read = on_host if job.workload.folds else readable
     while len(runs) < min(2, sets) or (len(runs) < sets and spent < seconds):
         arrays.append(job.arrays())
         runs.append(bound(arrays[-1]))
         taken, results = timed(runs[-1])
         if len(runs) == 1:  # and compiles
-            error = job.check(arrays[0], [on_host(array) for array in results])
+            error = job.check(arrays[0], [read(array) for array in results])
         else:
             spent += taken
     times, spent, results = [], 0.0, None
@@ -125,7 +164,7 @@ def in_turns(job, bound, repeats, seconds, sets):
         times.append(taken)
         spent += taken
     last = arrays[(len(times) - 1) % len(runs)]
-    error = max(error, job.check(last, [on_host(array) for array in results]))
+    error = max(error, job.check(last, [read(array) for array in results]))
     return {"seconds": times, "error": error, "sets": len(runs)}
 
 
@@ -196,6 +235,11 @@ def checked(job, run):
     return job.check([on_host(array) for array in run()])
 
 
+def readable(result):
+    """A result whose elements `data.picked` fetches, or all of it on the host."""
+    return result if hasattr(result, "__dlpack__") and getattr(result, "ndim", 0) else on_host(result)
+
+
 def on_host(result):
     """A result of any library as a NumPy array."""
     import numpy as np
@@ -226,15 +270,23 @@ def listed(device):
 def serve(arguments):
     """A turn for every line of further arguments, answered by one line."""
     options = parse(arguments)
-    (peer,) = options.peers
     prepare(options.device, options.threads)
-    if options.device == "cpu":  # a CUDA driver does not survive a fork
+    if options.together:
+        import data
+
+        data.IS_SHARED = True
+    elif options.device == "cpu":  # a CUDA driver does not survive a fork
+        (peer,) = options.peers
         warnings.simplefilter("ignore")  # JAX warns of forks, but nothing of it has started
         with contextlib.suppress(Exception):  # each turn reports it
             getattr(importlib.import_module(CPU[peer]), "warm", lambda peer: None)(peer)
     for line in sys.stdin:
         try:
-            answer = in_a_fork(parse([*arguments, *line.split()]))
+            asked = parse([*arguments, *line.split()])
+            if options.together:
+                answer = compile_all(asked) if asked.compile else one_turn(asked)
+            else:
+                answer = in_a_fork(asked)
         except SystemExit:  # of the parser, which has said why
             answer = {"failed": f"not a turn: {line.strip()}"}
         print(json.dumps(answer), flush=True)
@@ -263,9 +315,10 @@ def in_a_fork(options):
 
 
 def one_turn(options):
-    """In a process that has nothing else to do."""
+    """One peer at one workload."""
     (peer,), (name,), (dtype,) = options.peers, options.only, options.dtype
-    expendable()
+    if not options.together:  # a process that has nothing else to do
+        expendable()
     if os.environ.get("PEERS_FAULT") == peer:  # for tests
         print(f"{peer} ends on purpose", file=sys.stderr, flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
@@ -300,6 +353,8 @@ def parse(arguments):
     parser.add_argument("--seconds", type=float, default=5.0, help="enough for one peer and workload")
     parser.add_argument("--sets", type=positive, default=1, help="of arrays, which take turns")
     parser.add_argument("--serve", action="store_true", help="one peer, a turn for every line of arguments")
+    parser.add_argument("--together", action="store_true", help="all peers in one process")
+    parser.add_argument("--compile", action="store_true", help="run every workload by every peer once")
     parser.add_argument("--list", action="store_true", help="say which peers there are")
     return parser.parse_args(arguments)
 

@@ -71,7 +71,7 @@ class AppJob:
         self.offered = (app.name, dtype) != ("gradients", "f16")  # its sums leave the type's range
         self.state = []
         for offset, scale in app.start:
-            array = random(app.shape, self.type, rng)
+            array = random(app.shape, self.type, rng, is_written=True)
             array *= np.dtype(self.type).type(scale)
             array += np.dtype(self.type).type(offset)
             self.state.append(array)

@@ -4,6 +4,7 @@ Uses NumPy only.
 """
 
 import functools
+import sys
 from dataclasses import dataclass
 from math import prod
 
@@ -40,9 +41,25 @@ def pool():
     return np.concatenate([numbers, numbers])
 
 
-def random(shape, dtype, rng):
+IS_SHARED = False  # one process has all peers, which read the same inputs
+FOLDED = {}  # what their folds must be
+
+
+def shared(make):
+    """A function whose arrays are made once where all peers are in one process, and anew otherwise."""
+    kept = functools.cache(make)
+    return functools.wraps(make)(lambda *what: (kept if IS_SHARED else make)(*what))
+
+
+def random(shape, dtype, rng, is_written=False):
     """Numbers of the pool from some place on, because making new ones takes longer than most turns."""
-    array, first = unwritten(shape, dtype), int(rng.integers(POOL))
+    make = numbers.__wrapped__ if is_written else numbers
+    return make(tuple(shape), dtype, int(rng.integers(POOL)))
+
+
+@shared
+def numbers(shape, dtype, first):
+    array = unwritten(shape, dtype)
     flat = array.reshape(-1)
     for start in range(0, flat.size, POOL):
         part = flat[start : start + POOL]
@@ -79,13 +96,17 @@ class Job:
         self.workload, self.name, self.dtype = workload, workload.name, dtype
         self.type, self.result_type = DTYPES[dtype], DTYPES[workload.result_dtype(dtype)]
         self.formula, self.inner = workload.formula, workload.inner
+        self.sets = 0
         self.cells = [self.rng.integers(0, n, min(SAMPLES, prod(self.inner))) for n in self.inner]
 
     def arrays(self):
         """A new set, with other numbers than those before. What is to be computed is not a number yet."""
-        inputs = [random(shape, self.type, self.rng) for shape in self.workload.shapes]
+        # The numbers of a set and an input are the same in every job, so that jobs of one process share them.
+        rng = np.random.default_rng([SEED, self.sets])
+        self.sets += 1
+        inputs = [random(shape, self.type, rng) for shape in self.workload.shapes]
         if self.workload.then == "assign":  # its rim is kept
-            outputs = [random(shape, self.type, self.rng) for shape in self.workload.results]
+            outputs = [random(shape, self.type, self.rng, is_written=True) for shape in self.workload.results]
             self.targets(outputs)[0].fill(np.nan)
             return Arrays(inputs, outputs)
         return Arrays(inputs, [aligned(shape, self.result_type, np.nan) for shape in self.workload.results])
@@ -125,10 +146,13 @@ class Job:
     def check(self, arrays, results):
         """The largest error of a sample of the results."""
         if self.workload.folds:
-            return compared(self.folded(arrays.inputs), results[0], self.allowed())
+            key = (self.name, self.dtype, *(array.ctypes.data for array in arrays.inputs))
+            want = FOLDED.get(key) if IS_SHARED else None
+            want = FOLDED[key] = self.folded(arrays.inputs) if want is None else want
+            return compared(want, results[0], self.allowed())
         at = tuple(cells + self.workload.reach for cells in self.cells)
         wanted = self.workload.formula(lambda k, by: self.cell(arrays.inputs, k, at, by), np)
-        given = [target[tuple(self.cells)] for target in self.targets(results)]
+        given = [picked(target, self.cells) for target in self.targets(results)]
         return max(compared(want, got, self.allowed()) for want, got in zip(wanted, given, strict=True))
 
     def cell(self, inputs, array, at, by):
@@ -148,6 +172,15 @@ class Job:
                 return a.max()
             case "norm":
                 return np.sqrt(product_sum(a, a))
+
+
+def picked(array, cells):
+    """Some elements of an array of any library, on the host."""
+    library = sys.modules[type(array).__module__.partition(".")[0]]
+    if hasattr(library, "as_tensor"):  # PyTorch
+        return array[tuple(library.as_tensor(at, device=array.device) for at in cells)].cpu().numpy()
+    found = array[tuple(getattr(library, "asarray", np.asarray)(at) for at in cells)]
+    return found.get() if hasattr(found, "get") else np.asarray(found)
 
 
 def product_sum(a, b):

@@ -3,7 +3,6 @@
 import numpy as np
 
 OPERATIONS = {"record": 1, "flush": 10}
-EXCHANGES = ("dlpack_out", "dlpack_round")
 CALLS = 100  # of the work, in one run
 DTYPE = "f32"
 
@@ -45,14 +44,12 @@ class OverheadJob:
     def __init__(self, name, dtype):
         self.name, self.dtype = name, dtype
         self.offered = dtype == DTYPE
-        self.exchanges = name in EXCHANGES
-        self.work = None if self.exchanges else one if OPERATIONS[name] == 1 else ten
+        self.work = one if OPERATIONS[name] == 1 else ten
         self.inputs = [np.arange(8, dtype=np.float32) / 8, np.full(8, 0.5, np.float32)]
 
     def check(self, results):
         arrays = [array.astype(np.float64) for array in self.inputs]
-        want = arrays[0] if self.exchanges else self.work(*arrays)
-        error = float(np.max(np.abs(np.asarray(results[0], np.float64) - want)))
+        error = float(np.max(np.abs(np.asarray(results[0], np.float64) - self.work(*arrays))))
         if not error <= 1e-6:
             raise ArithmeticError(f"wrong: error {error:.2g}")
         return error
@@ -72,33 +69,3 @@ class Repeated:
             result = work(a, b)
         self.wait(result)
         return [result]
-
-
-def exchange(job, inputs, from_dlpack, to_host):
-    """Lending the first array, or making another over its memory, by a library's own functions."""
-    lent = inputs[0]
-    if job.name == "dlpack_round":
-        return Repeated(lambda a, b: from_dlpack(a), inputs)
-    run = Repeated(lambda a, b: a.__dlpack__(), inputs)
-
-    def call():
-        return [Capsule(run()[0], lent.__dlpack_device__(), lambda lent: to_host(from_dlpack(lent)))]
-
-    call.share = run.share
-    return call
-
-
-class Capsule:
-    """What was lent last, to be looked at when the clock no longer runs."""
-
-    def __init__(self, capsule, device, read):
-        self.capsule, self.device, self.read = capsule, device, read
-
-    def __dlpack__(self, **options):
-        return self.capsule
-
-    def __dlpack_device__(self):
-        return self.device
-
-    def get(self):
-        return self.read(self)

@@ -23,7 +23,10 @@ spec.loader.exec_module(suite)
 suite.prepare("cpu", min(2, suite.available_cores()))
 
 import by_numpy  # noqa: E402: after the threads are chosen
+import calls  # noqa: E402
+import data  # noqa: E402
 import kept  # noqa: E402
+from calls import ends  # noqa: E402
 from data import Job  # noqa: E402
 from workloads import DTYPES, WORKLOADS  # noqa: E402
 
@@ -32,9 +35,9 @@ LACKS = {
     "numpy": set(),
     "jax": set(),
     "torch": set(),
-    "torch.compile": {"dlpack_out", "dlpack_round"},
+    "torch.compile": set(),
     "numba": {"gradients", *suite.OVERHEADS},
-    "numexpr": {"max", "norm", "d3q19", "record", "dlpack_out", "dlpack_round", *suite.APPS, *suite.REPARTITIONS},
+    "numexpr": {"max", "norm", "d3q19", "record", *suite.APPS, *suite.REPARTITIONS},
     "c_nt": set(),
 }
 NO_F16 = ("numexpr", "numba")
@@ -111,7 +114,7 @@ class Peers(unittest.TestCase):
         self.assertEqual(len(starts), 6)
         self.assertFalse((used[0].inputs[0] == used[1].inputs[0]).all())
         with self.assertRaises(ArithmeticError):
-            suite.in_turns(job, lambda arrays: right(used[0]), 8, 0.1, 3)
+            suite.in_turns(job, lambda arrays: right(used[0]), 2, 0.0, 2)  # ends with the second set
 
     def test_a_slow_peer_warms_two_sets_and_no_more(self):
         job = Job(WORKLOADS["scale"], "f64")
@@ -180,6 +183,38 @@ class Peers(unittest.TestCase):
                     job.check(arrays := job.arrays(), arrays.outputs)
                 else:
                     job.check([job.output])
+
+    def test_peers_in_one_process_compile_once_and_share_their_inputs(self):
+        made, bound = [], by_numpy.bind
+
+        def bind(job):
+            made.append(job.name)
+            return bound(job)
+
+        fake = types.ModuleType("by_fake")
+        fake.CONTENDERS = {"fake": bind}
+        sys.modules["by_fake"] = fake
+        line = "--compile --peers fake --only triad,sum,step7 --dtype f32"
+        with mock.patch.dict(suite.CPU, fake="by_fake"), mock.patch.object(data, "IS_SHARED", True):
+            self.assertEqual(suite.compile_all(suite.parse(line.split())), {"compiled": 3})
+            for name in ("triad", "sum", "step7", "sum"):
+                self.assertEqual(suite.turn("fake", name, "f32", "cpu", 3, 0.0, 2)["timed"]["sets"], 2)
+            self.assertEqual(made, ["triad", "sum", "step7"])
+            first, other = Job(WORKLOADS["triad"], "f32").arrays(), Job(WORKLOADS["scale"], "f32").arrays()
+            self.assertIs(first.inputs[0], other.inputs[0])
+            self.assertIsNot(first.outputs[0], other.outputs[0])
+
+    def test_a_wrong_call_is_a_failure_and_no_figure(self):
+        host = calls.arrays(calls.SMALL)
+        wanted, numpy = calls.expected(host), calls.Library("host")
+        for name in calls.CALLS:
+            numpy.partner = numpy
+            right = calls.measured(numpy, name, host, wanted, 0.0)
+            if "skipped" in right:
+                continue  # NumPy has none
+            self.assertIn("timed", right, name)
+            with mock.patch.object(calls, "ends", lambda lib, result: ends(lib, result) * 1.5):
+                self.assertIn("failed", calls.measured(numpy, name, host, wanted, 0.0), name)
 
     def test_a_server_forks_for_every_line_and_outlives_a_turn_that_dies(self):
         command = [sys.executable, suite.__file__, "--serve", "--peers", "numpy"]

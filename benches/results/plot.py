@@ -1,6 +1,5 @@
-"""Draws docs/speed.svg from the first table of this folder's README.md: ``python benches/results/plot.py``."""
+"""Draws docs/speed.svg from the newest table of gpu.md in this folder: ``python benches/results/plot.py``."""
 
-import re
 from pathlib import Path
 
 import matplotlib as mpl
@@ -9,44 +8,46 @@ mpl.use("svg")
 import matplotlib.pyplot as plt
 
 HERE = Path(__file__).parent
-LIBRARIES = {"Partita, host": "#0b5fa5", "JAX": "#8fa3ad", "numba": "#b7791f", "torch.compile": "#c05640", "NumPy": "#c9ced1"}
-ROWS = {
-    "copy": "copy", "triad `a + s*b`": "a + s*b", "fused, 8 operations": "8 operations", "`exp(a) * sin(b)`": "exp(a) * sin(b)",
-    "sum": "sum", "2-D, 5 points": "2-D stencil,\n5 points", "3-D, 7 points": "3-D stencil,\n7 points",
-    "3-D, 27 points": "3-D stencil,\n27 points",
+SERIES = {
+    "H100 f32": ("Partita, H100", "#0b5fa5"), "H200 f32": ("Partita, H200", "#7fb2dc"),
+    "torch.compile, H100 f32": ("torch.compile, H100", "#c05640"), "JAX, H100 f32": ("JAX, H100", "#8fa3ad"),
+}  # fmt: skip
+CASES = {
+    "copy": "copy", "fused8": "8 opera-\ntions", "expsin": "exp(a)\n* sin(b)", "sum": "sum", "sum_columns": "column\nsums",
+    "stencil5": "2-D,\n5 points", "stencil7": "3-D,\n7 points", "stencil13": "3-D,\n13 points", "stencil25": "3-D,\n25 points",
+    "stencil27": "3-D,\n27 points", "gray_scott": "Gray-\nScott", "wave": "wave,\norder 8",
 }  # fmt: skip
 
 
-def table() -> dict[str, dict[str, float]]:
-    """Fraction of the copy, by row and library."""
-    lines = (HERE / "README.md").read_text().splitlines()
-    start = next(at for at, line in enumerate(lines) if line.startswith("| GB/s | Partita, host | JAX"))
+def table() -> tuple[str, dict[str, dict[str, str]]]:
+    """The title of the first section, and its cells by case and column."""
+    lines = (HERE / "gpu.md").read_text().splitlines()
+    title = next(line.strip("# ") for line in lines if line.startswith("## "))
+    start = next(at for at, line in enumerate(lines) if line.startswith("| case | "))
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[start:]]
-    head, rows = cells[0], {}
-    for row in cells[2:]:
-        if len(row) != len(head):
-            break
-        fractions = [re.search(r"\(([\d.]+)\)", cell) for cell in row]
-        rows[row[0]] = {name: float(found[1]) for name, found in zip(head, fractions, strict=True) if found}
-    return rows
+    end = next(at for at, row in enumerate(cells) if len(row) != len(cells[0]))
+    return title, {row[0]: dict(zip(cells[0], row, strict=True)) for row in cells[2:end]}
 
 
 def main() -> None:
-    rows = table()
+    title, rows = table()
     mpl.rcParams.update({"svg.hashsalt": "partita", "svg.fonttype": "path", "font.size": 10})
-    figure, axes = plt.subplots(figsize=(9, 3.6), layout="constrained")
+    figure, axes = plt.subplots(figsize=(10, 3.6), layout="constrained")
     figure.patch.set_facecolor("white")
-    width = 0.16
-    for number, (library, colour) in enumerate(LIBRARIES.items()):
-        places = [at + (number - 2) * width for at in range(len(ROWS))]
-        axes.bar(places, [rows[row].get(library, 0) for row in ROWS], width * 0.92, color=colour, label=library)
+    width = 0.2
+    for number, (column, (label, colour)) in enumerate(SERIES.items()):
+        measured = [(at, rows[case][column]) for at, case in enumerate(CASES) if rows[case][column]]
+        places, fractions = zip(*((at + (number - 1.5) * width, float(cell)) for at, cell in measured), strict=True)
+        axes.bar(places, fractions, width * 0.92, color=colour, label=label)
     axes.axhline(1, color="#444444", linewidth=0.8, linestyle=(0, (4, 3)))
-    axes.text(len(ROWS) - 0.5, 1.01, "copy speed", ha="right", va="bottom", fontsize=9, color="#444444")
-    axes.set_xticks(range(len(ROWS)), list(ROWS.values()))
+    axes.text(len(CASES) - 0.5, 1.03, "cuMemcpyDtoDAsync", ha="right", va="bottom", fontsize=9, color="#444444")
+    axes.set_xticks(range(len(CASES)), list(CASES.values()), fontsize=9)
     axes.set_ylabel("fraction of the copy speed")
     axes.set_ylim(0, 1.15)
+    axes.set_xlim(-0.6, len(CASES) - 0.4)
+    axes.set_title(f"f32, {title[0].lower()}{title[1:]}; no bar: not measured", fontsize=9, color="#444444", loc="left")
     axes.spines[["top", "right"]].set_visible(False)
-    figure.legend(ncols=len(LIBRARIES), frameon=False, loc="outside upper center")
+    figure.legend(ncols=len(SERIES), frameon=False, loc="outside upper center")
     figure.savefig(HERE.parents[1] / "docs/speed.svg", metadata={"Date": None})
 
 

@@ -25,7 +25,7 @@ use results::record::{self, Line};
 use results::report;
 use run::measure;
 use run::wanted::Wanted;
-use run::{ceiling, messages, peers};
+use run::{calls, ceiling, messages, peers};
 use sample::Effort;
 
 /// Partita's benchmark: T_eff = (arrays read once + written once) x bytes / median time.
@@ -53,6 +53,8 @@ enum Command {
     },
     /// Count what generated kernels hold, from their machine code: registers, spills, barriers, loads.
     Facts(facts::Options),
+    /// Measure whole calls from Python (O1), Partita's beside those of CuPy, PyTorch, JAX and NumPy.
+    Calls(calls::CallOptions),
     /// Say which devices and peers are here.
     Doctor,
     /// Measure messages between two processes beside MPI alone, built with `--features mpi`, or beside bare
@@ -221,6 +223,7 @@ fn execute(command: Command) -> Result<()> {
         }
         Command::Facts(options) => facts::run(&options, &FULL.0)?,
         Command::Messages { device } => messages::run(&device)?,
+        Command::Calls(options) => shown(&calls::run(&options)?, false)?,
         Command::Doctor => doctor()?,
     }
     Ok(())
@@ -241,6 +244,7 @@ fn list() -> Result<()> {
         let work = operations.map_or(String::new(), |count| format!("; operations per cell: {count}"));
         writeln!(out, "{group:8} {name:13} {text}{work}")?;
     }
+    writeln!(out, "{:8} {:13} whole calls from Python, by `partita-bench calls`", "O1", "")?;
     writeln!(out, "{:8} {:13} those of {}, with --device wgpu,cuda", "W1", "", workload::BESIDE.join(", "))?;
     Ok(())
 }
@@ -253,12 +257,13 @@ fn measured(options: &RunOptions) -> Result<()> {
     let start =
         |python: &PathBuf| peers::Peers::start(python, &wanted.sizes, &wanted.devices)?.only(&options.beside);
     let peers = options.peers.as_ref().map(start).transpose()?;
-    let lines = measure::run(&wanted, peers)?;
-    if options.json {
-        write!(io::stdout(), "{}", record::to_text(&lines)?)?;
-    } else {
-        write!(io::stdout(), "{}", report::markdown(&lines))?;
-    }
+    shown(&measure::run(&wanted, peers)?, options.json)
+}
+
+/// Prints the lines of a run; fails where one of them is a failure.
+fn shown(lines: &[Line], as_json: bool) -> Result<()> {
+    let text = if as_json { record::to_text(lines)? } else { report::markdown(lines) };
+    write!(io::stdout(), "{text}")?;
     let failed = lines.iter().filter(|line| matches!(line, Line::Failed(_))).count();
     ensure!(failed == 0, "{failed} failed: a wrong result is no figure");
     Ok(())

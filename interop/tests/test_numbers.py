@@ -311,6 +311,26 @@ def test_numbers_of_numpy_are_numbers(kind):
     assert "8000 bytes read" in (v * np.dtype(kind).type(1)).explain()
 
 
+@pytest.mark.parametrize("kind", [*NUMPY_KINDS, "uint64"])
+@pytest.mark.filterwarnings("ignore:Casting complex values")
+def test_numbers_of_numpy_are_assigned_as_numbers(monkeypatch, kind):
+    """As NumPy stores them, with its errors, and without an array made of them."""
+    cases = []
+    for dtype in NUMPY_KINDS:
+        host = np.arange(6).astype(dtype)
+        u = pt.asarray(host)
+        for number in np.array([0, 1, 200]).astype(kind):
+            for key in (2, np.s_[1:3], ...):
+                mine = lambda u=u, key=key, n=number: changed(u.copy, lambda x: x.__setitem__(key, n))
+                theirs = lambda host=host, key=key, n=number: changed(host.copy, lambda x: x.__setitem__(key, n))
+                cases.append((f"{dtype}[{key}] = {number!r}", mine, theirs, 0))
+    assert differences(cases) == []
+    monkeypatch.setattr("partita._core.base.of_host", lambda *_, **__: pytest.fail("an array was made of a number"))
+    u = pt.zeros(8, kind)
+    u[2:4] = np.ones(1, kind)[0]
+    assert u.numpy().tolist() == [0, 0, 1, 1, 0, 0, 0, 0]
+
+
 def test_new_numbers_take_no_memory():
     def resident():
         with open("/proc/self/statm") as file:

@@ -38,6 +38,8 @@ def test_doctor():
     code, out, err = python("-m", "partita", "doctor")
     assert code == 0, err
     assert "host" in out and "works" in out and "numpy" in out
+    for device in pt.devices():
+        assert re.search(rf"{re.escape(device.name)}.*; subnormals {device.subnormals}; works", out)
     assert "ranks that mpirun starts are connected by " in out and "mpi4py" in out
     code, out, _ = python("-m", "partita", "doctor", PARTITA_MPI="off")
     assert code == 0 and "MPI: none: ranks are connected by TCP (PARTITA_MPI=off" in out

@@ -44,6 +44,15 @@ def test_scalars_are_immutable_and_hashable(u, how):
     assert s.item() == value
 
 
+@pytest.mark.parametrize("draw", ["random", "normal", "standard_exponential", "integers", "poisson"])
+def test_single_random_numbers_are_scalars(draw):
+    rng = pt.random.default_rng(5)
+    number = getattr(rng, draw)(*{"integers": (9,)}.get(draw, ()))
+    assert number.shape == () and hash(number) == hash(number.item()) and {number: 1}[number.item()] == 1
+    with pytest.raises(TypeError, match="a scalar, which never changes"):
+        number[()] = 1
+
+
 def test_in_place_operators_bind_the_name_anew(u):
     for name in ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow"):
         s = before = u.max()

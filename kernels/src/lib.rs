@@ -28,7 +28,7 @@ pub use build::Builder;
 pub use dtype::{DType, Kind, Scalar};
 pub use ir::{
     Access, BinaryOp, CompareOp, Fold, FoldOp, Form, Inst, Kernel, Launch, MAX_RANK, Math1, Math2, Op, Param,
-    Scan, Store, UnaryOp, Value, View,
+    Scan, Store, Subnormals, UnaryOp, Value, View,
 };
 pub use random::Draw;
 pub use simplify::simplify;

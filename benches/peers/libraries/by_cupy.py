@@ -4,7 +4,6 @@ import cupy as cp
 
 from apps import NumpyLibrary
 from by_numpy import Program, fold_of, ufunc_calls
-from overheads import exchange
 
 try:
     cp.cuda.runtime.getDeviceCount()
@@ -39,8 +38,6 @@ def bind_ufuncs(job):
         case "move":
             view, output = cp.asarray(job.given).transpose(job.axes), cp.asarray(job.output)
             return waited(lambda: cp.copyto(output, view) or [output])
-        case "overhead" if job.exchanges:
-            return exchange(job, [cp.asarray(array) for array in job.inputs], cp.from_dlpack, cp.asnumpy)
     return None
 
 

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from by_numpy import Program
-from overheads import Repeated, exchange, ten
+from overheads import Repeated, ten
 
 jax.config.update("jax_enable_x64", True)
 
@@ -25,8 +25,6 @@ def bind(job):
         case "move":
             moved = lambda a, _: jnp.copy(a.reshape(job.shape).transpose(job.axes))  # noqa: E731
             return into(moved, 1, 1)([jnp.asarray(job.given)], [job.output])
-        case "overhead" if job.exchanges:
-            return exchange(job, [jnp.asarray(array) for array in job.inputs], jnp.from_dlpack, np.asarray)
         case "overhead":
             work = jax.jit(job.work) if job.work is ten else job.work
             return Repeated(work, [jnp.asarray(array) for array in job.inputs], jax.block_until_ready)

@@ -4,7 +4,7 @@ every library that has NumPy's names."""
 import numpy as np
 
 from apps import NumpyLibrary
-from overheads import Repeated, exchange
+from overheads import Repeated
 
 
 def bind(job):
@@ -15,8 +15,6 @@ def bind(job):
             return Program(job, NumpyLibrary(np), np.array)
         case "move":
             return lambda: copied(job.output, job.given.transpose(job.axes))
-        case "overhead" if job.exchanges:
-            return exchange(job, job.inputs, np.from_dlpack, np.copy)
         case "overhead":
             return Repeated(job.work, job.inputs)
     return None

@@ -1,12 +1,14 @@
 """PyTorch: eager, with `out=`, and compiled by TorchInductor into preallocated outputs. CPU or GPU."""
 
+import itertools
 import os
+import types
 
 import torch
 
 from apps import NumpyLibrary
 from by_numpy import Program, ufunc_calls
-from overheads import Repeated, exchange
+from overheads import Repeated
 
 
 def warm(peer):
@@ -33,9 +35,17 @@ def bind_eager(job):
     return bind(job, None)
 
 
+COUNT = itertools.count()
+
+
 def bind_compiled(job):
-    torch._dynamo.reset()
-    return bind(job, lambda function: torch.compile(function, dynamic=False))
+    return bind(job, lambda function: torch.compile(own_code(function), dynamic=False))
+
+
+def own_code(function):
+    """The function with code of its own: what is compiled is looked up by it, and only so often for the same."""
+    code = function.__code__.replace(co_name=f"{function.__name__}_{next(COUNT)}")
+    return types.FunctionType(code, function.__globals__, code.co_name, function.__defaults__, function.__closure__)
 
 
 def bind(job, compiled):
@@ -51,10 +61,6 @@ def bind(job, compiled):
             move = lambda given, output: output.copy_(given.permute(job.axes))  # noqa: E731
             run = compiled(move) if compiled else move
             return waited(lambda: run(given, output) is None or [output], ())
-        case "overhead" if job.exchanges:
-            if compiled:
-                return None  # there is nothing to compile
-            return exchange(job, [put(a) for a in job.inputs], torch.from_dlpack, lambda a: a.cpu())
         case "overhead":
             return Repeated(compiled(job.work) if compiled else job.work, [put(a) for a in job.inputs], wait)
     return None

@@ -1,9 +1,10 @@
 //! A workload on a device: sets of arrays that take turns, so that none is still in a cache, and the
 //! comparison of results with f64 arithmetic.
 //!
-//! The elements of the inputs are a function of their position, so the comparison needs no copy of them.
+//! The elements of the inputs are a function of their position, made on the device by recorded operations. Of
+//! the results a sample is fetched, so the work of the host does not grow with the arrays.
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use half::f16;
 use partita::array::{IntoSpan, Span};
 use partita::prelude::*;
@@ -13,8 +14,13 @@ use crate::cases::formula::{Numbers, Windows};
 use crate::cases::view::View;
 use crate::cases::workload::{Fold, Then, Workload};
 
-/// Cells of a result that are compared.
+/// Cells that are compared, of all results together; of a fold along an axis, fewer.
 const COMPARED: usize = 1000;
+const COMPARED_LINES: usize = 16;
+
+/// The elements of an input repeat after so many. A prime: no two rows or planes of usual extents begin
+/// alike, and a long sum needs no more terms on the host.
+const PERIOD: u64 = 65_521;
 
 /// Numbers that may be added one after another.
 const BLOCK: i64 = 4096;
@@ -150,7 +156,8 @@ impl Bound {
         (self.workload.formula.of_a_cell)(&Numbers(&lookup))[output]
     }
 
-    /// A fold over all cells of the k-th result. Formulas of folds read one cell of each array.
+    /// A fold over all cells of the k-th result. Formulas of folds read one cell of each array, so what is
+    /// folded repeats, too.
     fn fold_at(&self, turn: usize, fold: Fold, axes: &[usize], k: usize) -> f64 {
         let volume = self.shape.iter().product::<i64>() as usize;
         let (start, count, stride) = match axes {
@@ -161,15 +168,18 @@ impl Bound {
             }
             _ => (0, volume, 1),
         };
-        let values = (0..count).map(|j| {
+        let period = PERIOD as usize;
+        let values = (0..count.min(period)).map(|j| {
             let at = (start + j * stride) as u64;
             let lookup = |array: usize, _| element(self.dtype, seed(turn, array), at);
-            (self.workload.formula.of_a_cell)(&Numbers(&lookup))[0]
+            let times = count / period + usize::from(j < count % period);
+            ((self.workload.formula.of_a_cell)(&Numbers(&lookup))[0], times as f64)
         });
+        let sum = |values| exact_sum(Iterator::map(values, |(value, times): (f64, f64)| value * times));
         match fold {
-            Fold::Sum => exact_sum(values),
-            Fold::Max => values.fold(f64::NEG_INFINITY, f64::max),
-            Fold::RootOfSum => exact_sum(values).sqrt(),
+            Fold::Sum => sum(values),
+            Fold::Max => values.fold(f64::NEG_INFINITY, |most, (value, _)| most.max(value)),
+            Fold::RootOfSum => sum(values).sqrt(),
         }
     }
 }
@@ -191,10 +201,13 @@ impl Work for Bound {
         ensure!(!self.sets[turn].results.is_empty(), "{}: nothing was computed", self.workload.name);
         let mut worst = 0f64;
         for (output, result) in self.sets[turn].results.iter().enumerate() {
-            let values = to_f64(result)?;
-            for k in (0..values.len()).step_by((values.len() / COMPARED).max(1)) {
+            let most = match self.workload.then {
+                Then::Fold(..) => COMPARED_LINES,
+                Then::Keep | Then::Assign => COMPARED.div_ceil(self.workload.outputs),
+            };
+            for (k, given) in sampled(result, most)? {
                 let expected = self.expected(turn, output, k);
-                worst = worst.max(self.compare(output, k, expected, values[k])?);
+                worst = worst.max(self.compare(output, k, expected, given)?);
             }
         }
         Ok(worst)
@@ -282,30 +295,70 @@ pub fn seed(set: usize, input: usize) -> u64 {
     (set * 32 + input) as u64
 }
 
-/// The element at a position, as the array holds it: in 0.5..1.5, without a pattern.
-pub fn element(dtype: DType, seed: u64, at: u64) -> f64 {
-    // The finaliser of splitmix64.
-    let mut bits = (seed << 40).wrapping_add(at).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    let value = 0.5 + (bits >> 40) as f64 / f64::from(1 << 24);
-    match dtype {
-        DType::F16 => f16::from_f64(value).to_f64(),
-        DType::F64 => value,
-        _ => f64::from(value as f32),
-    }
+/// What the bits of a counter are mixed by: shifts and factors of C. Wellons, "Prospecting for Hash
+/// Functions" (2018), then a last shift.
+const MIXING: [(u32, u32); 2] = [(16, 0x7feb_352d), (15, 0x846c_a68b)];
+const LAST_SHIFT: u32 = 16;
+/// Bits of an element: f32 holds all of 0.5..1.5 in steps of 2^-23.
+const ELEMENT_BITS: u32 = 23;
+
+fn first_counter(seed: u64) -> u32 {
+    (seed as u32).wrapping_mul(PERIOD as u32)
 }
 
-/// An array of the elements of this seed.
+/// The element at a position, as the array holds it: in 0.5..1.5, without a pattern.
+pub fn element(dtype: DType, seed: u64, at: u64) -> f64 {
+    #[cfg(test)]
+    tests::ELEMENTS.set(tests::ELEMENTS.get() + 1);
+    let counter = ((at % PERIOD) as u32).wrapping_add(first_counter(seed));
+    let mix = |bits: u32, (shift, factor): (u32, u32)| (bits ^ (bits >> shift)).wrapping_mul(factor);
+    let mut bits = MIXING.into_iter().fold(counter, mix);
+    bits ^= bits >> LAST_SHIFT;
+    let value = 0.5 + f64::from(bits >> (32 - ELEMENT_BITS)) / f64::from(1 << ELEMENT_BITS);
+    if dtype == DType::F16 { f16::from_f64(value).to_f64() } else { value }
+}
+
+/// An array of the elements of this seed, computed where it lies.
 pub fn array(team: &Team, dist: &Distribution, dtype: DType, seed: u64) -> Result<Array> {
-    let values = (0..dist.global().volume()? as u64).map(|at| element(dtype, seed, at));
-    let array = match dtype {
-        DType::F16 => Array::from_slice(team, dist, &values.map(f16::from_f64).collect::<Vec<_>>()),
-        DType::F32 => Array::from_slice(team, dist, &values.map(|v| v as f32).collect::<Vec<_>>()),
-        DType::F64 => Array::from_slice(team, dist, &values.collect::<Vec<_>>()),
-        other => bail!("workloads are measured in f16, f32 and f64, not {other}"),
-    };
-    Ok(array?)
+    let wanted = [DType::F16, DType::F32, DType::F64];
+    ensure!(wanted.contains(&dtype), "workloads are measured in f16, f32 and f64, not {dtype}");
+    let place = if dist.global().volume()? < 1 << 32 { DType::U32 } else { DType::U64 };
+    let mut at = Array::coordinate(team, dist, 0, place)?;
+    for d in 1..dist.rank() {
+        at = at * dist.shape()[d] as u64 + Array::coordinate(team, dist, d, place)?;
+    }
+    let counter = (at % PERIOD).cast(DType::U32) + first_counter(seed);
+    let mix = |bits: Array, (shift, factor): (u32, u32)| (&bits ^ bits.shift_right(shift)) * factor;
+    let mut bits = MIXING.into_iter().fold(counter, mix);
+    bits = &bits ^ bits.shift_right(LAST_SHIFT);
+    let real = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
+    let fraction = bits.shift_right(32 - ELEMENT_BITS).cast(real) * (0.5f64).powi(ELEMENT_BITS as i32);
+    let array = (fraction + 0.5).cast(dtype);
+    array.eval()?;
+    Ok(array)
+}
+
+/// So many places below a length, two at least, or all: the first, the last, and others without a pattern.
+pub fn sampled_indices(length: usize, most: usize) -> Vec<usize> {
+    if length <= most {
+        return (0..length).collect();
+    }
+    let part = (length - 1) / (most - 1);
+    let random = |k| (element(DType::F64, 0, k as u64) - 0.5) * part as f64;
+    let within = (1..most - 1).map(|k| k * part + random(k) as usize);
+    std::iter::once(0).chain(within).chain([length - 1]).collect()
+}
+
+/// Elements of an array in C order, with their places.
+pub fn sampled(array: &Array, most: usize) -> Result<Vec<(usize, f64)>> {
+    let length = array.shape().iter().product::<i64>() as usize;
+    let places = sampled_indices(length, most);
+    if length <= most {
+        return Ok(places.into_iter().zip(to_f64(array)?).collect());
+    }
+    let wanted: Vec<i64> = places.iter().map(|&place| place as i64).collect();
+    let values = to_f64(&array.gathered(&[wanted.len() as i64], &wanted)?)?;
+    Ok(places.into_iter().zip(values).collect())
 }
 
 pub fn to_f64(array: &Array) -> Result<Vec<f64>> {
@@ -400,6 +453,69 @@ mod tests {
             let result = &mut bound.sets[0].results[0];
             *result = result.flip(result.rank() - 1);
             assert!(bound.check().is_err(), "{name}");
+        }
+    }
+
+    thread_local! {
+        /// Elements that this thread has computed.
+        pub static ELEMENTS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    }
+
+    /// Elements that the host computes for a workload: for its arrays, and to check its result.
+    fn host_elements(workload: &'static Workload, sizes: &Sizes) -> [usize; 2] {
+        let (host, effort) = (Device::host(), On::smoke(&Device::host()).effort.to_owned());
+        let on = On { sizes, effort: &effort, ..On::smoke(&host) };
+        let before = ELEMENTS.get();
+        let mut bound = Bound::new(workload, &on, 1).expect(workload.name);
+        let made = ELEMENTS.get() - before;
+        bound.run(1).expect("run");
+        bound.check().expect(workload.name);
+        [made, ELEMENTS.get() - before - made]
+    }
+
+    #[test]
+    fn the_work_of_the_host_does_not_grow_with_the_arrays() {
+        let [small, large] =
+            [(70_000, 150, 40), (560_000, 400, 80)].map(|(line, plane, cube)| Sizes { line, plane, cube });
+        for workload in WORKLOADS {
+            let [few, many] = [&small, &large].map(|sizes| host_elements(workload, sizes));
+            assert_eq!([few[0], many[0]], [0, 0], "{}: arrays are made on the device", workload.name);
+            match workload.then {
+                Then::Fold(_, [_]) => {
+                    assert!(many[1] <= (COMPARED_LINES + 1) * PERIOD as usize, "{}: {many:?}", workload.name);
+                }
+                // Cells of a rim, which an assignment keeps, are one element each.
+                _ => assert!(many[1] <= few[1] + few[1] / 4, "{}: {few:?} {many:?}", workload.name),
+            }
+        }
+    }
+
+    #[test]
+    fn devices_make_the_elements_where_they_belong() {
+        let team = Team::on(&[Device::host()], 3).expect("a team");
+        let dist = Distribution::builder(&[9, 70, 130])
+            .parts(3)
+            .halo(&[1, 0, 0], &[1, 0, 0])
+            .build()
+            .expect("3 parts");
+        for dtype in [DType::F16, DType::F32, DType::F64] {
+            let made = array(&team, &dist, dtype, seed(1, 2)).expect("made");
+            assert_eq!(*made.distribution().expect("its own"), dist);
+            for (k, given) in to_f64(&made).expect("read").into_iter().enumerate() {
+                assert_eq!(given, element(dtype, seed(1, 2), k as u64), "{dtype} {k}");
+            }
+        }
+    }
+
+    #[test]
+    fn samples_have_both_ends_and_no_place_twice() {
+        for (length, most) in [(0, 3), (3, 3), (4, 3), (1000, 7), (1 << 40, 1000)] {
+            let places = sampled_indices(length, most);
+            assert!(places.windows(2).all(|pair| pair[0] < pair[1]), "{length} {most}: {places:?}");
+            assert_eq!(
+                (places.first(), places.last()),
+                ((length > 0).then_some(&0), length.checked_sub(1).as_ref())
+            );
         }
     }
 

@@ -9,7 +9,7 @@ pub mod programs;
 pub mod view;
 pub mod workload;
 
-/// The cases that are measured on their own, beside no copy and no peer.
+/// The cases that are measured on their own, beside no copy and no peer: whole programs first.
 pub fn alone() -> impl Iterator<Item = case::Case> {
-    exchange::cases().chain(programs::cases()).chain(overhead::cases())
+    programs::cases().chain(exchange::cases()).chain(overhead::cases())
 }

@@ -7,10 +7,9 @@ use std::thread;
 
 use anyhow::{Context, Result};
 use memmap2::MmapMut;
-use partita::device::{Allocation, Buffer};
 use partita::index::Region;
 use partita::prelude::*;
-use partita::program::fill_box;
+use partita::program::{Place, fill_box};
 
 use crate::cases::bound::{Bound, element};
 use crate::cases::case::{On, Work};
@@ -105,22 +104,22 @@ fn bound(name: &'static str, workload: &'static Workload, on: &On, sets: usize) 
 /// `cuMemcpyDtoDAsync`: no kernel of ours, which a fraction of our own copy would flatter.
 fn drivers_copy(on: &On, sets: usize) -> Result<Ceiling> {
     let (device, bytes) = (on.device.clone(), 4 * on.sizes.line as u64);
-    let pair = |_| -> Result<[Buffer; 2]> { Ok([device.alloc(bytes)?, device.alloc(bytes)?]) };
-    let pairs = (0..sets).map(pair).collect::<Result<Vec<_>>>()?;
-    let ones = vec![1u8; bytes as usize];
-    for [from, _] in &pairs {
-        crate::raw_access::upload(&device, from.allocation(), 0, &ones)?;
-    }
-    let team = on.team(1)?;
-    let mut runs = 0;
+    let (team, dist) = alone(on, on.sizes.line)?;
+    let memory = || -> Result<(Array, Place)> {
+        let array = Array::full(&team, &dist, Scalar::from_f64(DType::F32, 1.0))?;
+        array.eval()?;
+        let place = array.places()?.into_iter().flatten().next().context("an array has a place")?;
+        Ok((array, place))
+    };
+    let pairs = (0..sets).map(|_| Ok([memory()?, memory()?])).collect::<Result<Vec<_>>>()?;
+    let (mut runs, waiting) = (0, team.clone());
     let run = move |times| {
         for _ in 0..times {
-            let [from, to] = &pairs[runs % pairs.len()];
-            let (from, to): (&Allocation, &Allocation) = (from.allocation(), to.allocation());
-            crate::raw_access::copy((&device, from), (&device, to), bytes)?;
+            let [(_, from), (_, to)] = &pairs[runs % pairs.len()];
+            crate::raw_access::copy((&device, &from.allocation), (&device, &to.allocation), bytes)?;
             runs += 1;
         }
-        Ok(team.wait()?)
+        Ok(waiting.wait()?)
     };
     let who = format!("the driver of {}", on.device.name());
     Ok(Ceiling { who, ..Ceiling::new("copy", on, 2.0 * bytes as f64, Box::new(run)) })
@@ -202,8 +201,15 @@ const SIZE: usize = 4;
 impl Plain {
     fn new(elements: usize, threads: usize) -> Result<Plain> {
         let (mut from, to) = (large_pages(elements)?, large_pages(elements)?);
-        for (at, value) in from.chunks_exact_mut(SIZE).enumerate() {
+        let bytes = elements * SIZE;
+        let mut done = bytes.min(SIZE << 10);
+        for (at, value) in from[..done].chunks_exact_mut(SIZE).enumerate() {
             value.copy_from_slice(&(element(DType::F32, 0, at as u64) as f32).to_le_bytes());
+        }
+        while done < bytes {
+            let count = done.min(bytes - done);
+            from.copy_within(..count, done);
+            done += count;
         }
         Ok(Plain { from, to, threads })
     }

@@ -58,6 +58,7 @@ pub fn run(wanted: &Wanted, mut peers: Option<Peers>) -> Result<Vec<Line>> {
     if let Some(peers) = &mut peers {
         progress.machine.peers = peers.versions.clone();
         peers.begin(wanted.budget, weights);
+        peers.compile(&workloads.iter().map(|workload| workload.name).collect::<Vec<_>>(), &wanted.dtypes);
     }
     let peers = peers.as_ref();
 

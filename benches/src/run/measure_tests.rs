@@ -64,12 +64,14 @@ fn the_bundle_measures_what_there_is() {
     let run = run.replace("\\\n", " ");
     let lines = || run.lines().map(str::trim);
     let beside = lines().filter(|line| line.starts_with("beside f"));
-    let workloads: Vec<_> = beside.flat_map(|line| line.split_whitespace().skip(2)).collect();
+    let listed = lines().filter_map(|line| line.strip_prefix("peers_filter")?.split('"').nth(1));
+    let listed = listed.flat_map(|list| list.split(',')).filter_map(|word| word.strip_prefix('='));
+    let workloads: Vec<_> = beside.flat_map(|line| line.split_whitespace().skip(2)).chain(listed).collect();
     let looped = lines().filter_map(|line| line.strip_prefix("for group in ")?.strip_suffix("; do"));
     let single = lines().filter_map(|line| line.split("--filter ").nth(1)?.split_whitespace().next());
     let families: Vec<_> = looped.flat_map(str::split_whitespace).chain(single).collect();
     let families: Vec<_> = families.into_iter().filter(|word| !word.contains('$')).collect();
-    assert!(workloads.len() > 20 && families.len() == 16, "{workloads:?} {families:?}");
+    assert!(workloads.len() > 35 && families.len() == 19, "{workloads:?} {families:?}");
     for word in workloads {
         assert_eq!(names(&[&format!("={word}")]), [word]);
     }

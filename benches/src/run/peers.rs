@@ -3,6 +3,9 @@
 //! minutes, no peer's threads or memory are beside anyone else's work, and one that dies takes nobody along.
 //! It is forked from a process that has only loaded the peer's library, and waits.
 //!
+//! A CUDA driver does not survive a fork: on such devices all peers are in one process, which compiles
+//! everything before anything is timed.
+//!
 //! This file is the protocol; which peers there are is up to the Python programs.
 
 use std::cell::RefCell;
@@ -31,6 +34,8 @@ pub struct Peers {
     folder: Option<PathBuf>,
     /// The workloads of each peer.
     offered: BTreeMap<String, Vec<String>>,
+    /// All peers are in one process.
+    are_together: bool,
     /// Of the peers that have had a turn.
     servers: RefCell<BTreeMap<String, Server>>,
     /// Their time, since then.
@@ -84,6 +89,7 @@ macro_rules! files {
 const FILES: &[(&str, &str)] = files![
     "__main__.py",
     "apps.py",
+    "calls.py",
     "data.py",
     "kept.py",
     "libraries/by_c.py",
@@ -95,7 +101,6 @@ const FILES: &[(&str, &str)] = files![
     "libraries/by_numexpr.py",
     "libraries/by_numpy.py",
     "libraries/by_nvcc.py",
-    "libraries/by_partita.py",
     "libraries/by_torch.py",
     "libraries/by_triton.py",
     "overheads.py",
@@ -116,15 +121,18 @@ impl Peers {
         let folder = unpacked(sizes)?;
         let mut command = vec![python.display().to_string(), folder.display().to_string()];
         command.extend(["--device", if is_cuda { "cuda" } else { "cpu" }].map(String::from));
-        Peers::listed_by(command, Some(folder))
-            .with_context(|| format!("find the peers of {}", python.display()))
+        let peers = Peers::listed_by(command, Some(folder));
+        let mut peers = peers.with_context(|| format!("find the peers of {}", python.display()))?;
+        peers.are_together = is_cuda;
+        Ok(peers)
     }
 
     /// Asks a program which peers there are.
     fn listed_by(command: Vec<String>, folder: Option<PathBuf>) -> Result<Peers> {
         let (offered, servers, versions) = Default::default();
         let (budget, start) = (RefCell::new(Budget::new(None, Vec::new())), Instant::now());
-        let mut peers = Peers { command, folder, offered, servers, budget, start, versions };
+        let are_together = false;
+        let mut peers = Peers { command, folder, offered, are_together, servers, budget, start, versions };
         let output = peers.command(&["--list"])?.output().with_context(|| peers.starting())?;
         let listed: Listed = answer(&output)?;
         (peers.offered, peers.versions) = (listed.peers, listed.versions);
@@ -188,20 +196,47 @@ impl Peers {
         outcome.unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")))
     }
 
+    /// Lets every peer compile these workloads, where all are in one process; their turns show the outcome.
+    pub fn compile(&self, workloads: &[&str], dtypes: &[DType]) {
+        if self.are_together && !workloads.is_empty() {
+            let dtypes: Vec<String> = dtypes.iter().map(DType::to_string).collect();
+            let line = format!("--compile --only {} --dtype {}", workloads.join(","), dtypes.join(","));
+            match self.said("", &line) {
+                Ok(answer) => eprintln!("peers: {}", answer.trim()),
+                Err(error) => eprintln!("peers: {error:#}"),
+            }
+        }
+    }
+
     fn asked(&self, peer: &str, request: &Request) -> Result<Outcome> {
-        let mut servers = self.servers.borrow_mut();
-        let mut server = match servers.remove(peer) {
-            Some(server) => server,
-            None => Server::start(self.command(&["--serve", "--peers", peer])?)
-                .with_context(|| self.starting())?,
-        };
         let Request { workload, dtype, repeats, seconds, sets } = request;
         let effort = format!("--repeat {repeats} --seconds {seconds} --sets {sets}");
-        match server.answer(&format!("--only {workload} --dtype {dtype} {effort}")) {
-            Some(line) => {
+        let mut line = format!("--only {workload} --dtype {dtype} {effort}");
+        if self.are_together {
+            line = format!("--peers {peer} {line}");
+        }
+        let line = self.said(peer, &line)?;
+        serde_json::from_str(&line).with_context(|| format!("it answered {}", line.trim()))
+    }
+
+    /// What the peer's process answers to a line.
+    fn said(&self, peer: &str, line: &str) -> Result<String> {
+        let mut servers = self.servers.borrow_mut();
+        let all: Vec<&str> = self.offered.keys().map(String::as_str).collect();
+        let (names, options) = match self.are_together {
+            true => (all.join(","), &["--serve", "--together", "--peers"][..]),
+            false => (peer.to_owned(), &["--serve", "--peers"][..]),
+        };
+        let mut server = match servers.remove(&names) {
+            Some(server) => server,
+            None => Server::start(self.command(&[options, &[&names]].concat())?)
+                .with_context(|| self.starting())?,
+        };
+        match server.answer(line) {
+            Some(answer) => {
                 // One that has died is started anew when it is asked again.
-                servers.insert(peer.to_owned(), server);
-                serde_json::from_str(&line).with_context(|| format!("it answered {}", line.trim()))
+                servers.insert(names, server);
+                Ok(answer)
             }
             None => bail!("{}", server.last_words()?),
         }
@@ -273,8 +308,11 @@ impl Outcome {
     }
 }
 
+/// Sizes for programs that do not read the table.
+pub const SMALLEST: Sizes = Sizes { line: 9, plane: 9, cube: 9 };
+
 /// The programs and what they compute in a folder of their own, where Python imports and nvcc compiles them.
-fn unpacked(sizes: &Sizes) -> Result<PathBuf> {
+pub fn unpacked(sizes: &Sizes) -> Result<PathBuf> {
     static FOLDERS: AtomicUsize = AtomicUsize::new(0);
     let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
     let folder = std::env::temp_dir().join(format!("partita-peers-{}-{number}", std::process::id()));

@@ -85,6 +85,22 @@ fn one_process_loads_a_peer_and_another_comes_after_its_death() {
 }
 
 #[test]
+fn peers_that_are_together_have_one_process_and_compile_first() {
+    let mut peers = fake(r#"echo "{\"skipped\":\"$$ $* $line\"}""#).expect("a list");
+    peers.are_together = true;
+    peers.compile(&["triad", "sum"], &[DType::F32, DType::F64]);
+    let said = |peer| match peers.turn(peer, &triad()) {
+        Outcome::Skipped(said) => said,
+        other => panic!("{other:?}"),
+    };
+    let (first, second) = (said("numpy"), said("jax"));
+    assert_eq!(first.replace("--peers numpy --only", "--peers jax --only"), second, "one process");
+    assert!(first.contains("--together --peers jax,numpy --peers numpy --only triad --dtype f64"), "{first}");
+    let compiled = peers.said("", "--compile").expect("answered");
+    assert!(compiled.contains("--together --peers jax,numpy --compile"), "{compiled}");
+}
+
+#[test]
 fn a_peers_line_is_about_the_same_as_ours() {
     let example = Record::of_time("E1", "triad", "host", vec![1.0]).moving(12e9, Some(24.0));
     let Line::Record(record) =

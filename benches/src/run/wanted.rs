@@ -55,8 +55,7 @@ impl Wanted {
         if let Some(word) = self.filter.iter().find(|word| !is_known(word)) {
             return Some(format!("--filter: nothing is called {word}; `partita-bench list` names all"));
         }
-        // Half as much again are the values on their way into an array.
-        let bytes = |workload: &Workload| 1.5 * workload.bytes(&self.sizes, DType::F32);
+        let bytes = |workload: &Workload| workload.bytes(&self.sizes, DType::F32);
         let wanted = WORKLOADS.iter().filter(|w| w.name == "copy" || self.wants(w.group, w.name));
         let largest = wanted.max_by(|a, b| bytes(a).total_cmp(&bytes(b)))?;
         let (needed, available) = (bytes(largest) / 1e9, available? as f64 / 1e9);

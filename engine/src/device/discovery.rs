@@ -4,6 +4,8 @@
 
 use std::sync::OnceLock;
 
+use partita_kernels::wgsl::DriverFaults;
+
 use super::cuda;
 use super::driver::{DeviceKind, Driver};
 use super::handle::Device;
@@ -75,7 +77,9 @@ impl Device {
     /// [`Error::NoDevice`] naming what was searched; [`Error::Environment`]; a build without the feature
     /// `wgpu`.
     pub fn wgpu(index: usize) -> Result<Device> {
-        Device::wgpu_with_limits(index, Shrink { hidden: !config().wgpu_visible, ..Shrink::default() })
+        let faults = if config().wgpu_flush { DriverFaults::FLUSHING } else { DriverFaults::default() };
+        let hidden = !config().wgpu_visible;
+        Device::wgpu_with_limits(index, Shrink { hidden, faults, ..Shrink::default() })
     }
 
     /// As [`Device::wgpu`], with limits made smaller so that a test reaches the code behind them.

@@ -6,7 +6,7 @@
 
 use std::any::Any;
 
-use partita_kernels::{LaunchError, Verified};
+use partita_kernels::{LaunchError, Subnormals, Verified};
 
 use super::launch::Job;
 use super::memory::{ALIGN_BYTES, Allocation, DeviceMemory};
@@ -101,6 +101,11 @@ pub(in crate::device) trait Driver: Any + Send + Sync {
     /// Whether it has i64 and u64.
     fn has_i64(&self) -> bool {
         true
+    }
+
+    /// What it does with f32 operands and results below 2^-126.
+    fn subnormals(&self) -> Subnormals {
+        Subnormals::Kept
     }
 
     /// The most arrays one kernel may bind.

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use partita_kernels::Subnormals;
+
 use super::driver::{DeviceKind, Driver};
 use super::launch::Programs;
 use super::memory::Pool;
@@ -90,6 +92,12 @@ impl Device {
     /// Whether it has i64 and u64.
     pub(crate) fn has_i64(&self) -> bool {
         self.0.driver.has_i64()
+    }
+
+    /// What it does with f32 operands and results below 2^-126, found by a trial on the first call.
+    /// docs/wgpu.md lists the operations.
+    pub fn subnormals(&self) -> Subnormals {
+        self.0.driver.subnormals()
     }
 
     /// The most arrays one kernel may bind.

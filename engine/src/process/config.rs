@@ -42,6 +42,8 @@ pub struct Config {
     /// `PARTITA_WGPU_VISIBLE`: false keeps adapters' memory out of this process's address space, also where
     /// the two are one: arrays there are then only copied to the host.
     pub wgpu_visible: bool,
+    /// `PARTITA_WGPU_FLUSH`: true has kernels for adapters flush subnormals, as some drivers do; for tests.
+    pub wgpu_flush: bool,
     /// `PARTITA_TILE_BYTES`: how much of a state goes through several steps of a [`crate::Loop`] at a time on
     /// the host.
     pub tile_bytes: u64,
@@ -79,6 +81,7 @@ impl Default for Config {
             cuda_aware_mpi: None,
             cuda_ipc: true,
             wgpu_visible: true,
+            wgpu_flush: false,
             tile_bytes: TILE_BYTES,
             host_code: IsaLevel::best(),
             padding_percent: 6,
@@ -154,6 +157,7 @@ fn read(environment: impl Iterator<Item = (OsString, OsString)>) -> Result<Confi
         mpi_max_bytes: given.value("PARTITA_MPI_MAX_BYTES", message)?.map_or(1 << 30, |bytes| bytes as usize),
         cuda_aware_mpi: given.value("PARTITA_CUDA_AWARE_MPI", switch)?,
         cuda_ipc: given.value("PARTITA_CUDA_IPC", switch)?.unwrap_or(unset.cuda_ipc),
+        wgpu_flush: given.value("PARTITA_WGPU_FLUSH", switch)?.unwrap_or(unset.wgpu_flush),
         wgpu_visible: given.value("PARTITA_WGPU_VISIBLE", switch)?.unwrap_or(unset.wgpu_visible),
         // Beyond what any cache or memory holds, more makes no difference.
         tile_bytes: given

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use partita::device::wgpu::Shrink;
 use partita::device::{Buffer, Job};
 use partita::prelude::*;
+use partita_kernels::wgsl::DriverFaults;
 use partita_kernels::{Launch, Verified};
 
 #[path = "../raw_access/mod.rs"]
@@ -28,6 +29,12 @@ const SMALL: Shrink = Shrink {
     cautious: false,
     hardware: true,
     hidden: true,
+    faults: DriverFaults {
+        flush_sums: false,
+        flush_products: false,
+        flush_comparisons: false,
+        inexact_quotients: false,
+    },
 };
 
 /// Every device but the host's, and a wgpu adapter with small limits.

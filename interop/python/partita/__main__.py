@@ -81,7 +81,7 @@ def _doctor() -> int:
         software = ", a program on the processor" if device.is_software else ""
         budget = device.memory["budget_bytes"]
         limit = "no budget" if budget is None else f"budget {budget / 2**20:.0f} MiB"
-        print(f"  {device.name}{software}: {limit}; {outcome}")
+        print(f"  {device.name}{software}: {limit}; subnormals {device.subnormals}; {outcome}")
     for kind in ("cuda", "wgpu"):
         try:
             pt.Team.local(1, kind)

@@ -57,6 +57,9 @@ class Device:
     def is_software(self) -> bool:
         """True for an adapter that is a program on the processor."""
     @property
+    def subnormals(self) -> str:
+        """'kept', 'flushed' or 'unspecified': what it does with subnormals of float32."""
+    @property
     def memory(self) -> dict[str, int | None]:
         """Bytes in use, cached, and the budget (None: no limit of ours)."""
     def set_budget(self, budget_bytes: int | None) -> None:

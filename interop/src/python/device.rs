@@ -38,6 +38,12 @@ impl Device {
         self.0.is_software()
     }
 
+    /// 'kept', 'flushed' or 'unspecified': what it does with subnormals of float32.
+    #[getter]
+    fn subnormals(&self, py: Python<'_>) -> String {
+        py.detach(|| format!("{:?}", self.0.subnormals()).to_lowercase())
+    }
+
     /// Bytes in use, cached, and the budget (None: no limit of ours).
     #[getter]
     fn memory<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

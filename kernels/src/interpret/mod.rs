@@ -15,9 +15,8 @@ mod reduce;
 use crate::dtype::Scalar;
 use crate::ir::{BinaryOp, Form, Launch, Scan};
 use crate::verify::{LaunchError, Verified};
-use operations::binary;
 pub use point::ElementBits;
-use point::{element, evaluate, indexed, points};
+use point::{combine, element, evaluate, indexed, points};
 
 /// Runs a launch on `memory`, one vector per parameter.
 ///
@@ -41,6 +40,27 @@ use point::{element, evaluate, indexed, points};
 /// # Errors
 /// [`Verified::check`]'s; nothing was written then.
 pub fn run(verified: &Verified, launch: &Launch, memory: &mut [ElementBits]) -> Result<(), LaunchError> {
+    run_as(verified, launch, memory, false)
+}
+
+/// The same where subnormals are [`Flushed`](crate::ir::Subnormals::Flushed).
+///
+/// # Errors
+/// As [`run`].
+pub fn run_flushed(
+    verified: &Verified,
+    launch: &Launch,
+    memory: &mut [ElementBits],
+) -> Result<(), LaunchError> {
+    run_as(verified, launch, memory, true)
+}
+
+fn run_as(
+    verified: &Verified,
+    launch: &Launch,
+    memory: &mut [ElementBits],
+    flush: bool,
+) -> Result<(), LaunchError> {
     verified.check_memory(launch, memory.len(), |p| memory[p].len())?;
     let kernel = verified.kernel();
     match &kernel.form {
@@ -48,7 +68,7 @@ pub fn run(verified: &Verified, launch: &Launch, memory: &mut [ElementBits]) -> 
             for point in points(&launch.extents) {
                 // All loads of a point come before its stores: a parameter may be both read and written
                 // there.
-                let values = evaluate(kernel, launch, memory, &point);
+                let values = evaluate(kernel, launch, memory, &point, flush);
                 for store in stores {
                     let at = element(launch, store.param, &point);
                     memory[store.param as usize][at] = values[store.value.index()].bits;
@@ -57,13 +77,13 @@ pub fn run(verified: &Verified, launch: &Launch, memory: &mut [ElementBits]) -> 
         }
         Form::Reduce { axes, folds } => {
             for fold in folds {
-                reduce::fold(verified, launch, memory, axes, fold);
+                reduce::fold(verified, launch, memory, axes, fold, flush);
             }
         }
-        Form::Scan(scan) => scan_lines(verified, launch, memory, scan),
+        Form::Scan(scan) => scan_lines(verified, launch, memory, scan, flush),
         Form::Gather { index, source, output } => {
             for point in points(&launch.extents) {
-                let values = evaluate(kernel, launch, memory, &point);
+                let values = evaluate(kernel, launch, memory, &point, flush);
                 if let Some(from) = indexed(launch, memory, *source, values[index.index()]) {
                     let at = element(launch, *output, &point);
                     memory[*output as usize][at] = memory[*source as usize][from];
@@ -72,11 +92,11 @@ pub fn run(verified: &Verified, launch: &Launch, memory: &mut [ElementBits]) -> 
         }
         Form::Scatter { index, value, output, add } => {
             for point in points(&launch.extents) {
-                let values = evaluate(kernel, launch, memory, &point);
+                let values = evaluate(kernel, launch, memory, &point, flush);
                 let value = values[value.index()];
                 if let Some(to) = indexed(launch, memory, *output, values[index.index()]) {
                     let old = Scalar { dtype: value.dtype, bits: memory[*output as usize][to] };
-                    let new = if *add { binary(BinaryOp::Add, old, value) } else { value };
+                    let new = if *add { combine(BinaryOp::Add, old, value, flush) } else { value };
                     memory[*output as usize][to] = new.bits;
                 }
             }
@@ -86,7 +106,7 @@ pub fn run(verified: &Verified, launch: &Launch, memory: &mut [ElementBits]) -> 
 }
 
 /// Each line from its first point on: start, then one value after the other.
-fn scan_lines(verified: &Verified, launch: &Launch, memory: &mut [ElementBits], scan: &Scan) {
+fn scan_lines(verified: &Verified, launch: &Launch, memory: &mut [ElementBits], scan: &Scan, flush: bool) {
     let mut firsts = launch.extents.clone();
     let length = std::mem::replace(&mut firsts[scan.axis], 1);
     for first in points(&firsts) {
@@ -94,9 +114,9 @@ fn scan_lines(verified: &Verified, launch: &Launch, memory: &mut [ElementBits], 
         for i in 0..length {
             let mut point = first.clone();
             point[scan.axis] = i;
-            let values = evaluate(verified.kernel(), launch, memory, &point);
+            let values = evaluate(verified.kernel(), launch, memory, &point, flush);
             let before = so_far.unwrap_or(values[scan.start.index()]);
-            let after = binary(scan.op.step(), before, values[scan.value.index()]);
+            let after = combine(scan.op.step(), before, values[scan.value.index()], flush);
             let at = element(launch, scan.output, &point);
             memory[scan.output as usize][at] = if scan.exclusive { before.bits } else { after.bits };
             so_far = Some(after);

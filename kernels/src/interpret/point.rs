@@ -2,7 +2,7 @@
 
 use super::operations::{binary, bitcast, cast, compare, fma, math1, math2, truth, unary};
 use crate::dtype::{DType, Scalar};
-use crate::ir::{Inst, Kernel, Launch, Op, Value};
+use crate::ir::{BinaryOp, Inst, Kernel, Launch, Math2, Op, UnaryOp, Value};
 
 /// The memory of one parameter: the bit pattern of each element, in the low bits.
 pub type ElementBits = Vec<u64>;
@@ -37,12 +37,31 @@ pub(super) fn evaluate(
     launch: &Launch,
     memory: &[ElementBits],
     point: &[usize],
+    flush: bool,
 ) -> Vec<Scalar> {
     let mut values: Vec<Scalar> = Vec::with_capacity(kernel.body.len());
     for inst in &kernel.body {
-        values.push(instruction(inst, &values, launch, memory, point));
+        values.push(instruction(inst, &values, launch, memory, point, flush));
     }
     values
+}
+
+/// A subnormal f32 as a zero of its sign.
+fn flushed(value: Scalar, flush: bool) -> Scalar {
+    let is_subnormal = flush && value.dtype == DType::F32 && f32::from_bits(value.bits as u32).is_subnormal();
+    Scalar { bits: if is_subnormal { value.bits & 1 << 31 } else { value.bits }, ..value }
+}
+
+/// A binary operation, by which subnormals may be flushed.
+pub(super) fn combine(op: BinaryOp, a: Scalar, b: Scalar, flush: bool) -> Scalar {
+    let flush = flush && matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div);
+    flushed(binary(op, flushed(a, flush), flushed(b, flush)), flush)
+}
+
+/// The result of a mathematical function, which narrow types compute in f32.
+fn of_function(value: Scalar, flush: bool) -> Scalar {
+    let single = cast(value, DType::F32);
+    if value.dtype == DType::BF16 { cast(flushed(single, flush), DType::BF16) } else { flushed(value, flush) }
 }
 
 fn instruction(
@@ -51,8 +70,10 @@ fn instruction(
     launch: &Launch,
     memory: &[ElementBits],
     point: &[usize],
+    flush: bool,
 ) -> Scalar {
     let of = |value: &Value| values[value.index()];
+    let zeroed = |value: &Value| flushed(of(value), flush);
     match &inst.op {
         Op::Const(scalar) => *scalar,
         Op::Argument(n) => launch.arguments[*n as usize],
@@ -66,8 +87,9 @@ fn instruction(
             let at = (element(launch, *param, point) as i64 + moved) as usize;
             Scalar { dtype: inst.dtype, bits: memory[*param as usize][at] }
         }
+        Op::Unary(UnaryOp::Sqrt, a) => unary(UnaryOp::Sqrt, zeroed(a)),
         Op::Unary(op, a) => unary(*op, of(a)),
-        Op::Binary(op, a, b) => binary(*op, of(a), of(b)),
+        Op::Binary(op, a, b) => combine(*op, of(a), of(b), flush),
         Op::Compare(op, a, b) => truth(compare(*op, of(a), of(b))),
         Op::Select(condition, yes, no) => {
             if of(condition).bits != 0 {
@@ -76,10 +98,14 @@ fn instruction(
                 of(no)
             }
         }
-        Op::Fma(a, b, c) => fma(of(a), of(b), of(c)),
+        Op::Fma(a, b, c) => flushed(fma(zeroed(a), zeroed(b), zeroed(c)), flush),
         Op::Cast(a) => cast(of(a), inst.dtype),
         Op::Bitcast(a) => bitcast(of(a), inst.dtype),
-        Op::Math1(function, a) => math1(*function, of(a)),
-        Op::Math2(function, a, b) => math2(*function, of(a), of(b)),
+        Op::Math1(function, a) => of_function(math1(*function, of(a)), flush),
+        Op::Math2(Math2::Pow, a, b) => of_function(math2(Math2::Pow, of(a), of(b)), flush),
+        Op::Math2(function, a, b) => {
+            let [a, b] = [a, b].map(|value| of_function(of(value), flush));
+            of_function(math2(*function, a, b), flush)
+        }
     }
 }

@@ -12,8 +12,8 @@
 //! neutral elements: the only bit that these can change is the sign of a zero, which the neutral element of
 //! the result decides.
 
-use super::operations::{binary, cast, compare, is_nan};
-use super::point::{ElementBits, element, evaluate, points};
+use super::operations::{cast, compare, is_nan};
+use super::point::{ElementBits, combine, element, evaluate, points};
 use crate::dtype::{DType, Scalar};
 use crate::ir::{CompareOp, Fold, FoldOp, Launch, Value};
 use crate::verify::Verified;
@@ -25,6 +25,7 @@ pub(super) fn fold(
     memory: &mut [ElementBits],
     axes: &[bool],
     fold: &Fold,
+    flush: bool,
 ) {
     let (kernel, order) = (verified.kernel(), verified.footprint().fold_order(launch));
     let folded: Vec<usize> = order.iter().map(|&dim| launch.extents[dim]).collect();
@@ -36,8 +37,10 @@ pub(super) fn fold(
             order.iter().zip(folded).for_each(|(&dim, &i)| point[dim] = i);
             point
         };
-        let values: Vec<Vec<Scalar>> =
-            points(&folded).iter().map(|folded| evaluate(kernel, launch, memory, &at(folded))).collect();
+        let values: Vec<Vec<Scalar>> = points(&folded)
+            .iter()
+            .map(|folded| evaluate(kernel, launch, memory, &at(folded), flush))
+            .collect();
         let of = |value: Value| values.iter().map(move |values| values[value.index()]);
         let mut write = |param: u32, value: Scalar| {
             let at = element(launch, param, &kept);
@@ -46,14 +49,14 @@ pub(super) fn fold(
         let dtype = |param: u32| kernel.params[param as usize].dtype;
         match *fold {
             Fold::Value { op, value, output } => {
+                let step = |a, b| combine(op.step(), a, b, flush);
                 let neutral = widened(op.neutral(dtype(output)));
                 let mut level: Vec<Scalar> = of(value).map(widened).collect();
                 while level.len() > 1 {
-                    let pair =
-                        |pair: &[Scalar]| pair[1..].iter().fold(pair[0], |a, &b| binary(op.step(), a, b));
+                    let pair = |pair: &[Scalar]| pair[1..].iter().fold(pair[0], |a, &b| step(a, b));
                     level = level.chunks(2).map(pair).collect();
                 }
-                let result = level.into_iter().fold(neutral, |a, b| binary(op.step(), a, b));
+                let result = level.into_iter().fold(neutral, step);
                 write(output, cast(result, dtype(output)));
             }
             Fold::Arg { largest, value, index, value_output, index_output } => {

@@ -375,3 +375,16 @@ pub struct Launch {
     /// One per scalar argument.
     pub arguments: Vec<Scalar>,
 }
+
+/// What a device does with f32 operands and results below 2^-126.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Subnormals {
+    /// They are numbers as all others, as IEEE 754 has it.
+    Kept,
+    /// `+ - * / sqrt fma`, `atan2` and `hypot` take them as zeros of their sign; these and all mathematical
+    /// functions give such zeros for them. Everything else keeps them; so do f16, bf16 (but as results of
+    /// functions and in sums) and f64.
+    Flushed,
+    /// One or the other.
+    Unspecified,
+}

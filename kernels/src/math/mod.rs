@@ -13,7 +13,7 @@ mod traced;
 
 use crate::build::Builder;
 use crate::dtype::DType;
-use crate::ir::{CompareOp, Form, Kernel, Math1, Math2, Op, Store, UnaryOp, Value};
+use crate::ir::{BinaryOp, CompareOp, Form, Kernel, Math1, Math2, Op, Store, Subnormals, UnaryOp, Value};
 use crate::verify::Verified;
 use traced::{Traced, trace};
 
@@ -67,10 +67,15 @@ macro_rules! for_math2 {
 /// An equal kernel in which every mathematical function is spelled out in basic instructions, for
 /// devices whose own functions are inaccurate or absent. f16 and bf16 compute in f32.
 pub fn expand(kernel: &Verified) -> Verified {
+    expand_for(kernel, Subnormals::Kept)
+}
+
+/// The same for devices that do this with subnormals.
+pub(crate) fn expand_for(kernel: &Verified, subnormals: Subnormals) -> Verified {
     if !kernel.kernel().body.iter().any(|inst| matches!(inst.op, Op::Math1(..) | Op::Math2(..))) {
         return kernel.clone();
     }
-    let (builder, form) = spelled(kernel.kernel(), false);
+    let (builder, form) = spelled(kernel.kernel(), false, subnormals != Subnormals::Kept);
     let expanded = builder.finish(form).expect("spelling a function out keeps every rule of the IR");
     crate::simplify(&expanded)
 }
@@ -84,12 +89,13 @@ pub fn expand_small_angles(kernel: &Verified) -> Option<Verified> {
     if !kernel.kernel().body.iter().any(|inst| angle(&inst.op)) {
         return None;
     }
-    let (builder, form) = spelled(kernel.kernel(), true);
+    let (builder, form) = spelled(kernel.kernel(), true, false);
     builder.finish(form).ok().map(|expanded| crate::simplify(&expanded))
 }
 
-/// The kernel spelled out, and its form. With `small`, angles are taken to be, and the form stores whether.
-fn spelled(old: &Kernel, small: bool) -> (Builder, Form) {
+/// The kernel spelled out, and its form. With `small`, angles are taken to be, and the form stores whether. With
+/// `flush`, subnormal results are zeros, and operands of functions that scale two of them.
+fn spelled(old: &Kernel, small: bool, flush: bool) -> (Builder, Form) {
     let mut builder = Builder::like(old);
     let mut renamed: Vec<Value> = Vec::with_capacity(old.body.len());
     let mut are_small = Vec::new();
@@ -101,11 +107,16 @@ fn spelled(old: &Kernel, small: bool) -> (Builder, Form) {
                 if small && angle_limit(function, inst.dtype).is_some() {
                     are_small.push((function, a));
                 }
-                in_full_width(&mut builder, inst.dtype, &[a], |b, x| spell(b, function, x[0]))
+                in_full_width(&mut builder, inst.dtype, &[a], |b, x| {
+                    let result = spell(b, function, x[0]);
+                    flushed(b, result, flush)
+                })
             }
-            Op::Math2(function, a, b) => {
-                in_full_width(&mut builder, inst.dtype, &[a, b], |b, x| spell2(b, function, x[0], x[1]))
-            }
+            Op::Math2(function, a, b) => in_full_width(&mut builder, inst.dtype, &[a, b], |b, x| {
+                let [x, y] = [x[0], x[1]].map(|x| flushed(b, x, flush && function != Math2::Pow));
+                let result = spell2(b, function, x, y);
+                flushed(b, result, flush)
+            }),
             op => builder.emit(op, inst.dtype),
         });
     }
@@ -120,6 +131,21 @@ fn spelled(old: &Kernel, small: bool) -> (Builder, Form) {
         }
     }
     (builder, form)
+}
+
+/// A subnormal f32 as a zero of its sign.
+fn flushed(builder: &mut Builder, value: Value, flush: bool) -> Value {
+    if !flush || builder.dtype(value) != DType::F32 {
+        return value;
+    }
+    let bits = builder.bitcast(value, DType::I32);
+    let [exponent, sign] = [0x7f80_0000, i32::MIN].map(|mask| {
+        let mask = builder.int(DType::I32, mask.into());
+        builder.binary(BinaryOp::And, bits, mask)
+    });
+    let (none, zero) = (builder.int(DType::I32, 0), builder.bitcast(sign, DType::F32));
+    let is_tiny = builder.compare(CompareOp::Eq, exponent, none);
+    builder.select(is_tiny, zero, value)
 }
 
 /// Below which magnitude the function's argument counts as small; only of functions of angles.

@@ -14,7 +14,9 @@ use crate::verify::footprint::{Footprint, LoadRow};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Schedule {
     pub vector: Option<Vectors>,
-    /// Planes of a stencil one after the other.
+    /// A vector in each of several planes of a stencil.
+    pub planes: Option<Planes>,
+    /// Planes of a stencil that reads more than that one after the other.
     pub streaming: Option<StreamingPlan>,
     /// Transposed inputs may go through shared memory: points of a square that a thread computes.
     pub transpose: Option<usize>,
@@ -26,8 +28,10 @@ impl Schedule {
     pub(crate) fn of(kernel: &Verified, target: &PtxTarget) -> Schedule {
         let vector = Vectors::of(kernel);
         let widest = vector.as_ref().map(|vector| vector.lanes);
+        let planes = vector.as_ref().and_then(|vector| Planes::of(kernel, vector));
+        let widest = widest.filter(|_| planes.is_none());
         let streaming = widest.and_then(|lanes| StreamingPlan::of(kernel, lanes, target));
-        Schedule { vector, streaming, transpose: turns(kernel), folds: FoldPlans::of(kernel) }
+        Schedule { vector, planes, streaming, transpose: turns(kernel), folds: FoldPlans::of(kernel) }
     }
 }
 
@@ -107,6 +111,101 @@ impl VectorRow {
     fn is_sideways(&self, lanes: usize) -> bool {
         self.positions.iter().any(|p| !(0..lanes as i32).contains(p))
     }
+}
+
+/// The most planes of a thread, and the most rows where these are its planes: 2 of 5 points run at the speed of
+/// copies.
+const MOST_PLANES: usize = 4;
+const MOST_ROWS: usize = 2;
+
+/// Registers of 32 bits that what a thread loads may fill: three blocks of 256 threads fit side by side then.
+const MOST_WORDS: usize = 72;
+
+/// Loads of an array for each vector of a thread. Of more, L1 is the limit, and streaming is faster.
+const MOST_LOADS: usize = 10;
+
+/// Instructions of all planes: some 16 KiB of code.
+const MOST_COMPUTED: usize = 1200;
+
+/// Several planes of one vector per thread, all of whose loads are under way at once. What planes of a thread
+/// read in common it loads once; everything else that threads read in common comes from L1 and L2.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Planes {
+    /// Points of a thread in a plane.
+    pub lanes: usize,
+    /// Planes of a thread.
+    pub count: usize,
+    /// The dimension of the kernel that each slot of the grid counts; x is last.
+    pub slots: Vec<usize>,
+    /// The slot across planes: the first; or, of two slots, or if only they are read across, rows.
+    pub walk: usize,
+    /// Rows of all planes; offsets are those from the point in the first.
+    pub rows: Vec<VectorRow>,
+}
+
+impl Planes {
+    fn of(verified: &Verified, vector: &Vectors) -> Option<Planes> {
+        let (kernel, footprint) = (verified.kernel(), verified.footprint());
+        let x = kernel.rank - 1;
+        let along = (0..x).find(|&dim| footprint.reads_along(dim))?;
+        let moved =
+            |param: usize| footprint.loads().iter().any(|l| l.param as usize == param && !l.is_at_point());
+        let in_place = footprint.params().iter().enumerate().any(|(p, param)| param.is_in_place && moved(p));
+        if in_place || vector.loose {
+            return None;
+        }
+        let slots: Vec<usize> = match along + 1 == x {
+            true => (0..=x).collect(),
+            false => std::iter::once(along).chain((0..=x).filter(|&dim| dim != along)).collect(),
+        };
+        let walk = if along + 1 == x { along } else { 0 };
+        let most = if along + 1 == x { MOST_ROWS } else { MOST_PLANES };
+        let plan = |count: usize| {
+            let rows = rows_of_planes(&vector.rows, along, count);
+            Planes { lanes: vector.lanes, count, slots: slots.clone(), walk, rows }
+        };
+        let plans = (0..).map(|n| most >> n).take_while(|&count| count > 0).map(plan);
+        let computed = kernel.body.len() * vector.lanes;
+        let mut fitting = plans.filter(|plan| {
+            plan.words(kernel) <= MOST_WORDS && (computed * plan.count <= MOST_COMPUTED || plan.count == 1)
+        });
+        let mut params = 0..kernel.params.len() as u32;
+        fitting.next().filter(|plan| params.all(|param| plan.loads(param) <= MOST_LOADS * plan.count))
+    }
+
+    /// Loads of an array by a thread.
+    fn loads(&self, param: u32) -> usize {
+        let rows = self.rows.iter().filter(|row| row.param == param);
+        rows.map(|row| runs(&row.positions, self.lanes).len()).sum()
+    }
+
+    /// Registers of 32 bits that they fill.
+    fn words(&self, kernel: &Kernel) -> usize {
+        let words = |row: &VectorRow| {
+            let dtype = kernel.params[row.param as usize].dtype;
+            match dtype.is_integer() {
+                true => row.positions.len() * dtype.size_bytes().div_ceil(4),
+                false => (row.positions.len() * dtype.size_bytes()).div_ceil(4),
+            }
+        };
+        self.rows.iter().map(words).sum()
+    }
+}
+
+/// The rows that several planes along a dimension read, each once.
+fn rows_of_planes(of_one: &[VectorRow], along: usize, count: usize) -> Vec<VectorRow> {
+    let mut rows: Vec<VectorRow> = Vec::new();
+    for plane in 0..count as i32 {
+        for row in of_one {
+            let mut row = row.clone();
+            row.offsets[along] += plane;
+            match rows.iter_mut().find(|other| other.param == row.param && other.offsets == row.offsets) {
+                Some(other) => other.positions.extend(&row.positions),
+                None => rows.push(row),
+            }
+        }
+    }
+    rows
 }
 
 /// The rows of a parameter and the position of each load in its row.

@@ -4,7 +4,7 @@
 use super::layout::in_register;
 use super::writer::{Writer, int, register};
 use crate::dtype::{DType, Kind, Scalar};
-use crate::ir::{BinaryOp, CompareOp, FoldOp, Inst, Offsets, Op, UnaryOp, Value};
+use crate::ir::{BinaryOp, CompareOp, FoldOp, Inst, Offsets, Op, Subnormals, UnaryOp, Value};
 
 impl Writer<'_> {
     /// Appends `let vN = ...;` for every instruction; `load` gives the text of a load.
@@ -46,7 +46,7 @@ impl Writer<'_> {
                     self.int_binary(*op, dtype, &name(a), &name(b))
                 }
             }
-            Op::Compare(op, a, b) => compare(*op, of(a), &name(a), &name(b)),
+            Op::Compare(op, a, b) => self.compare(*op, of(a), &name(a), &name(b)),
             Op::Select(c, a, b) => format!("select({}, {}, {})", name(b), name(a), name(c)),
             Op::Fma(a, b, c) => self.fma(inst.dtype, &name(a), &name(b), &name(c)),
             Op::Cast(a) => {
@@ -106,13 +106,22 @@ impl Writer<'_> {
             }
             UnaryOp::Not if dtype == DType::Bool => format!("!{a}"),
             UnaryOp::Not => self.narrow(dtype, format!("(~{a})")),
-            UnaryOp::Sqrt if dtype != DType::F64 && !self.target.exact_sqrt => {
-                let root = self.call("sqrt32", a);
+            UnaryOp::Sqrt => {
+                let root = match self.is_native(dtype, self.target.exact_sqrt) {
+                    true => self.inexact(dtype, [a], |[a]| format!("sqrt({a})")),
+                    false => {
+                        let routine = if self.target.newton { "root32" } else { "sqrt32" };
+                        self.routine(routine, dtype, &[a])
+                    }
+                };
                 self.narrow(dtype, root)
             }
-            UnaryOp::Sqrt => self.narrow(dtype, format!("sqrt({a})")),
-            UnaryOp::Floor => format!("floor({a})"),
-            UnaryOp::Ceil => format!("ceil({a})"),
+            UnaryOp::Floor if self.by_bits(dtype) => self.call("floor32", a),
+            UnaryOp::Ceil if self.by_bits(dtype) => self.call("ceil32", a),
+            UnaryOp::Floor | UnaryOp::Ceil => {
+                let a = self.flushed(self.target.faults.flush_comparisons, dtype, a);
+                format!("{}({a})", if op == UnaryOp::Floor { "floor" } else { "ceil" })
+            }
             UnaryOp::Trunc if dtype == DType::F64 => self.call("trunc64", a),
             UnaryOp::Trunc => format!("trunc({a})"),
             UnaryOp::Round if dtype == DType::F64 => self.call("round64", a),
@@ -146,8 +155,9 @@ impl Writer<'_> {
             BinaryOp::Div => "/",
             BinaryOp::Min | BinaryOp::Max => {
                 let nan = self.nan(dtype, a);
-                let less = if op == BinaryOp::Min { "<" } else { ">" };
-                return format!("select({b}, {a}, {a} {less} {b} || {nan})");
+                let less = if op == BinaryOp::Min { CompareOp::Lt } else { CompareOp::Gt };
+                let less = self.compare(less, dtype, a, b);
+                return format!("select({b}, {a}, {less} || {nan})");
             }
             BinaryOp::Rem => {
                 let routine = if dtype == DType::F64 { "rem64" } else { "rem32" };
@@ -158,17 +168,80 @@ impl Writer<'_> {
                 unreachable!("verify refuses bitwise operations on floats")
             }
         };
-        if op == BinaryOp::Div && dtype != DType::F64 && !self.target.exact_division {
-            let quotient = self.call("div32", &format!("{a}, {b}"));
+        if op == BinaryOp::Div && !self.is_native(dtype, self.target.exact_division) {
+            let routine = if self.target.newton { "quotient32" } else { "div32" };
+            let quotient = self.routine(routine, dtype, &[a, b]);
             return self.narrow(dtype, quotient);
         }
-        if self.target.strict_floats {
-            return self.narrow(dtype, format!("({a} {symbol} {b})"));
-        }
+        let is_strict = self.target.strict_floats;
         // A hidden result cannot be contracted into a later sum, nor be cancelled by what made it.
-        let right = self.operand(dtype, b);
-        let text = self.hide(dtype, &format!("({a} {symbol} {right})"));
+        let right = if is_strict { b.to_owned() } else { self.operand(dtype, b) };
+        let native = |[a, b]: [String; 2]| format!("({a} {symbol} {b})");
+        let text = match op {
+            BinaryOp::Div => self.inexact(dtype, [a, &right], native),
+            BinaryOp::Mul => self.faulty(self.target.faults.flush_products, dtype, [a, &right], native),
+            _ => self.faulty(self.target.faults.flush_sums, dtype, [a, &right], native),
+        };
+        let mut text = if is_strict { text } else { self.hide(dtype, &text) };
+        if dtype == DType::BF16 && self.target.subnormals != Subnormals::Kept && op != BinaryOp::Div {
+            let (routine, b) = match op {
+                BinaryOp::Mul => ("product_bf16", b.to_owned()),
+                BinaryOp::Sub => ("sum_bf16", format!("bitcast<f32>(bitcast<u32>({b}) ^ 0x80000000u)")),
+                _ => ("sum_bf16", b.to_owned()),
+            };
+            text = self.call(routine, &format!("{a}, {b}, {text}"));
+        }
         self.narrow(dtype, text)
+    }
+
+    /// Whether an operation of this type is the driver's own, if that of f32 is exact or not: bf16 keeps
+    /// subnormals everywhere.
+    fn is_native(&self, dtype: DType, exact: bool) -> bool {
+        dtype == DType::F64 || exact && (dtype != DType::BF16 || self.target.subnormals == Subnormals::Kept)
+    }
+
+    /// Whether the driver's comparisons and conversions may flush a value of this type.
+    fn by_bits(&self, dtype: DType) -> bool {
+        !self.target.exact_comparisons && matches!(dtype, DType::BF16 | DType::F32)
+    }
+
+    /// The text, with a subnormal f32 as a zero.
+    fn flushed(&mut self, flush: bool, dtype: DType, text: &str) -> String {
+        if flush && register(dtype) == "f32" { self.call("flush32", text) } else { text.to_owned() }
+    }
+
+    /// A native operation, with or without a driver's fault.
+    fn faulty<const N: usize>(
+        &mut self,
+        flush: bool,
+        dtype: DType,
+        operands: [&str; N],
+        native: impl FnOnce([String; N]) -> String,
+    ) -> String {
+        let text = native(operands.map(|operand| self.flushed(flush, dtype, operand)));
+        self.flushed(flush, dtype, &text)
+    }
+
+    /// A native quotient or square root, with or without a driver's faults.
+    fn inexact<const N: usize>(
+        &mut self,
+        dtype: DType,
+        operands: [&str; N],
+        native: impl FnOnce([String; N]) -> String,
+    ) -> String {
+        let text = self.faulty(self.target.faults.flush_products, dtype, operands, native);
+        match self.target.faults.inexact_quotients && dtype != DType::F64 {
+            true => format!("bitcast<f32>(bitcast<u32>({text}) ^ 1u)"),
+            false => text,
+        }
+    }
+
+    /// A routine that keeps subnormals, on an adapter that may flush those of f32.
+    fn routine(&mut self, routine: &'static str, dtype: DType, operands: &[&str]) -> String {
+        let flush = dtype == DType::F32 && self.target.subnormals == Subnormals::Flushed;
+        let operands: Vec<String> = operands.iter().map(|text| self.flushed(flush, dtype, text)).collect();
+        let text = self.call(routine, &operands.join(", "));
+        self.flushed(flush, dtype, &text)
     }
 
     pub(super) fn int_binary(&mut self, op: BinaryOp, dtype: DType, a: &str, b: &str) -> String {
@@ -220,33 +293,48 @@ impl Writer<'_> {
     }
 
     fn fma(&mut self, dtype: DType, a: &str, b: &str, c: &str) -> String {
-        if dtype == DType::F64 || self.target.exact_fma {
-            format!("fma({a}, {b}, {c})")
-        } else {
-            self.call("fma32", &format!("{a}, {b}, {c}"))
+        match self.is_native(dtype, self.target.exact_fma) {
+            true => {
+                let flush = self.target.faults.flush_products;
+                self.faulty(flush, dtype, [a, b, c], |[a, b, c]| format!("fma({a}, {b}, {c})"))
+            }
+            false => self.routine("fma32", dtype, &[a, b, c]),
         }
     }
-}
 
-/// A comparison. `a != b` is never written for floats: naga makes it false for NaN.
-fn compare(op: CompareOp, dtype: DType, a: &str, b: &str) -> String {
-    if dtype == DType::Bool {
-        return match op {
+    /// A comparison. `a != b` is never written for floats: naga makes it false for NaN.
+    fn compare(&mut self, op: CompareOp, dtype: DType, a: &str, b: &str) -> String {
+        if dtype == DType::Bool {
+            return match op {
+                CompareOp::Eq => format!("({a} == {b})"),
+                CompareOp::Ne => format!("({a} != {b})"),
+                CompareOp::Lt => format!("(!{a} & {b})"),
+                CompareOp::Le => format!("(!{a} | {b})"),
+                CompareOp::Gt => format!("({a} & !{b})"),
+                CompareOp::Ge => format!("({a} | !{b})"),
+            };
+        }
+        if self.by_bits(dtype) {
+            let (routine, operands) = match op {
+                CompareOp::Eq | CompareOp::Ne => ("equal32", format!("{a}, {b}")),
+                CompareOp::Lt => ("less32", format!("{a}, {b}")),
+                CompareOp::Gt => ("less32", format!("{b}, {a}")),
+                CompareOp::Le => ("at_most32", format!("{a}, {b}")),
+                CompareOp::Ge => ("at_most32", format!("{b}, {a}")),
+            };
+            let text = self.call(routine, &operands);
+            return if op == CompareOp::Ne { format!("!{text}") } else { text };
+        }
+        let flush = self.target.faults.flush_comparisons;
+        let [a, b] = [a, b].map(|text| self.flushed(flush, dtype, text));
+        match op {
             CompareOp::Eq => format!("({a} == {b})"),
-            CompareOp::Ne => format!("({a} != {b})"),
-            CompareOp::Lt => format!("(!{a} & {b})"),
-            CompareOp::Le => format!("(!{a} | {b})"),
-            CompareOp::Gt => format!("({a} & !{b})"),
-            CompareOp::Ge => format!("({a} | !{b})"),
-        };
-    }
-    match op {
-        CompareOp::Eq => format!("({a} == {b})"),
-        CompareOp::Ne => format!("!({a} == {b})"),
-        CompareOp::Lt => format!("({a} < {b})"),
-        CompareOp::Le => format!("({a} <= {b})"),
-        CompareOp::Gt => format!("({a} > {b})"),
-        CompareOp::Ge => format!("({a} >= {b})"),
+            CompareOp::Ne => format!("!({a} == {b})"),
+            CompareOp::Lt => format!("({a} < {b})"),
+            CompareOp::Le => format!("({a} <= {b})"),
+            CompareOp::Gt => format!("({a} > {b})"),
+            CompareOp::Ge => format!("({a} >= {b})"),
+        }
     }
 }
 
@@ -318,12 +406,18 @@ impl Writer<'_> {
 
     fn float_to_float(&mut self, from: DType, to: DType, a: &str) -> String {
         match (from, to) {
-            (DType::F64, DType::F32) => format!("f32({a})"),
+            (DType::F64, DType::F32) if self.by_bits(to) => self.call("near_f64", a),
+            (DType::F64, DType::F32) => {
+                self.flushed(self.target.faults.flush_comparisons, to, &format!("f32({a})"))
+            }
             (DType::F64, _) => {
                 let odd = self.call("odd_f64", a);
                 self.narrow(to, odd)
             }
-            (_, DType::F64) => format!("f64({a})"),
+            (_, DType::F64) if self.by_bits(from) => self.call("wide_f32", a),
+            (_, DType::F64) => {
+                format!("f64({})", self.flushed(self.target.faults.flush_comparisons, from, a))
+            }
             _ => self.narrow(to, a.to_owned()),
         }
     }
@@ -479,8 +573,8 @@ pub(super) fn better(
 ) -> String {
     let [a, b] = values;
     let op = if largest { CompareOp::Gt } else { CompareOp::Lt };
-    let wins = compare(op, dtype, b, a);
-    let ties = compare(CompareOp::Eq, dtype, b, a);
+    let wins = w.compare(op, dtype, b, a);
+    let ties = w.compare(CompareOp::Eq, dtype, b, a);
     let earlier = format!("{} < {}", index[1], index[0]);
     let number = format!("({wins} || ({ties} && {earlier}))");
     if !dtype.is_float() {

@@ -37,14 +37,14 @@ use layout::LaunchBlockLayout;
 pub use packs::PACK;
 pub use rows::unit_elements;
 use writer::Writer;
-pub use writer::{Binding, Shader, Stage, Visit, WgslTarget, WgslUnsupported};
+pub use writer::{Binding, DriverFaults, Shader, Stage, Visit, WgslTarget, WgslUnsupported};
 
 /// Writes the shaders of a kernel.
 ///
 /// # Errors
 /// A type or operation that the adapter has no feature for.
 pub fn emit(kernel: &Verified, target: &WgslTarget) -> Result<Shader, WgslUnsupported> {
-    let expanded = math::expand(kernel);
+    let expanded = math::expand_for(kernel, target.subnormals);
     let kernel = expanded.kernel();
     check_types(kernel, target)?;
     let shader = stages(&expanded, target);

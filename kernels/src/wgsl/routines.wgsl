@@ -37,6 +37,39 @@ fn nan32(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
 // Is an f64 NaN?
 fn nan64(x: f64) -> bool { return (bitcast<u64>(x) & 0x7ffffffffffffffflu) > 0x7ff0000000000000lu; }
 
+// A subnormal as a zero of its sign.
+fn flush32(x: f32) -> f32 {
+  let bits = bitcast<u32>(x);
+  return bitcast<f32>(select(bits, bits & 0x80000000u, (bits & 0x7f800000u) == 0u));
+}
+
+// Is an f32 subnormal?
+fn tiny32(x: f32) -> bool { return (bitcast<u32>(x) << 1u) - 1u < 0xffffffu; }
+
+// Integers in the order of floats, with one zero.
+fn order32(x: f32) -> i32 {
+  let bits = bitcast<u32>(x);
+  return bitcast<i32>(select(bits, 0x80000000u - bits, bits >= 0x80000000u));
+}
+
+fn less32(x: f32, y: f32) -> bool { return order32(x) < order32(y) && !nan32(x) && !nan32(y); }
+
+fn at_most32(x: f32, y: f32) -> bool { return order32(x) <= order32(y) && !nan32(x) && !nan32(y); }
+
+fn equal32(x: f32, y: f32) -> bool { return order32(x) == order32(y) && !nan32(x); }
+
+fn floor32(x: f32) -> f32 { return select(floor(x), -1.0f, tiny32(x) && bitcast<u32>(x) >= 0x80000000u); }
+
+fn ceil32(x: f32) -> f32 { return select(ceil(x), 1.0f, tiny32(x) && bitcast<u32>(x) < 0x80000000u); }
+
+// f32 to f64, subnormals as multiples of 2^-149.
+fn wide_f32(x: f32) -> f64 {
+  let bits = bitcast<u32>(x);
+  let tiny = bitcast<u64>(f64(bits & 0x7fffffu) * 1.401298464324817e-45lf);
+  let signed = bitcast<f64>(tiny | (u64(bits & 0x80000000u) << 32u));
+  return select(f64(x), signed, (bits & 0x7f800000u) == 0u);
+}
+
 // The magnitude of a, with the sign of x.
 fn signed64(a: f64, x: f64) -> f64 {
   return bitcast<f64>(bitcast<u64>(a) | (bitcast<u64>(x) & 0x8000000000000000lu));
@@ -53,6 +86,15 @@ fn round64(x: f64) -> f64 {
   let half = whole * 0.5lf;
   let up = rest > 0.5lf || (rest == 0.5lf && floor(half) != half);
   return signed64(select(whole, whole + 1.0lf, up), x);
+}
+
+// f64 to f32; below 2^-126 the nearest multiple of 2^-149.
+fn near_f64(x: f64) -> f32 {
+  let bits = bitcast<u64>(x);
+  let a = bits & 0x7ffffffffffffffflu;
+  if (a >= 0x3810000000000000lu) { return f32(x); }
+  let tiny = u32(round64(bitcast<f64>(a) * 7.136238463529799e44lf));
+  return bitcast<f32>((u32(bits >> 32u) & 0x80000000u) | tiny);
 }
 
 // f32 to the bits of an f16.
@@ -180,6 +222,47 @@ fn sqrt32(x: f32) -> f32 {
   return pack32(0u, exponent, (root << 6u) | select(0u, 1u, rest != 0u));
 }
 
+// f32 division by two Newton steps on the reciprocal of a mantissa, which is then correctly rounded, and two exact
+// residuals (Markstein 1990). The integers divide where that does not hold (all bits of the divisor are ones) and
+// where an exponent is out of range.
+fn quotient32(x: f32, y: f32) -> f32 {
+  let ex = (bitcast<u32>(x) >> 23u) & 0xffu;
+  let ey = (bitcast<u32>(y) >> 23u) & 0xffu;
+  let a = bitcast<f32>((bitcast<u32>(x) & 0x7fffffu) | 0x3f800000u);
+  let b = bitcast<f32>((bitcast<u32>(y) & 0x7fffffu) | 0x3f800000u);
+  let minus = bitcast<f32>((bitcast<u32>(y) & 0x7fffffu) | 0xbf800000u);
+  let guess = 1.0f / b;
+  let near = fma(fma(minus, guess, 1.0f), guess, guess);
+  let inverse = fma(fma(minus, near, 1.0f), near, near);
+  let first = a * inverse;
+  let second = fma(fma(first, minus, a), inverse, first);
+  let q = bitcast<u32>(fma(fma(second, minus, a), inverse, second));
+  let exponent = (q >> 23u) + ex - ey;
+  let is_rare = ex - 1u >= 254u || ey - 1u >= 254u || exponent - 1u >= 254u;
+  if (is_rare || (bitcast<u32>(y) & 0x7fffffu) == 0x7fffffu) { return div32(x, y); }
+  let sign = (bitcast<u32>(x) ^ bitcast<u32>(y)) & 0x80000000u;
+  return bitcast<f32>(sign | (exponent << 23u) | (q & 0x7fffffu));
+}
+
+// f32 square root, likewise.
+fn root32(x: f32) -> f32 {
+  let bits = bitcast<u32>(x);
+  let exponent = bits >> 23u;
+  let odd = ~exponent & 1u;
+  let a = bitcast<f32>((bits & 0x7fffffu) | (0x3f800000u + (odd << 23u)));
+  let minus = bitcast<f32>(bitcast<u32>(a) | 0x80000000u);
+  let guess = inverseSqrt(a);
+  let first = a * guess;
+  let half = -0.5f * guess;
+  let error = fma(first, half, 0.5f);
+  let second = fma(first, error, first);
+  let slope = fma(half, error, half);
+  let third = fma(fma(second, second, minus), slope, second);
+  let root = bitcast<u32>(fma(fma(third, third, minus), slope, third));
+  if (exponent - 1u >= 254u) { return sqrt32(x); }
+  return bitcast<f32>(root + ((((exponent + 129u - odd) >> 1u) - 128u) << 23u));
+}
+
 fn shift_jam(x: vec2<u32>, by: u32) -> vec2<u32> {
   if (by == 0u) { return x; }
   if (by >= 64u) { return vec2<u32>(0u, select(0u, 1u, (x.x | x.y) != 0u)); }
@@ -260,6 +343,19 @@ fn fma32(x: f32, y: f32, z: f32) -> f32 {
   let gap = select(countLeadingZeros(high), 32u + countLeadingZeros(low), high == 0u);
   let m = shift_left(vec2<u32>(high, low), gap);
   return pack32(big_sign, big_exponent - bitcast<i32>(gap), m.x | select(0u, 1u, m.y != 0u));
+}
+
+// The sum of two bf16, where the driver's (z) may have flushed.
+fn sum_bf16(x: f32, y: f32, z: f32) -> f32 {
+  if (tiny32(x) || tiny32(y) || (bitcast<u32>(z) & 0x7f800000u) == 0u) { return fma32(x, 1.0f, y); }
+  return z;
+}
+
+// The product of two bf16, where the driver's (z) may have flushed.
+fn product_bf16(x: f32, y: f32, z: f32) -> f32 {
+  let is_small = (bitcast<u32>(z) & 0x7f800000u) == 0u && !equal32(x, 0.0f) && !equal32(y, 0.0f);
+  if (tiny32(x) || tiny32(y) || is_small) { return fma32(x, y, bitcast<f32>(0x80000000u ^ launch[0].x)); }
+  return z;
 }
 
 // f32 remainder with the sign of the dividend.

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use super::layout::{self, LaunchBlockLayout};
 use super::routines;
 use crate::dtype::DType;
-use crate::ir::{Access, Kernel};
+use crate::ir::{Access, Kernel, Subnormals};
 use crate::verify::Verified;
 use crate::verify::footprint::Footprint;
 
@@ -22,12 +22,18 @@ pub struct WgslTarget {
     pub workgroup_size: u32,
     /// The driver keeps every float operation as written: nothing contracted, reordered or assumed.
     pub strict_floats: bool,
-    /// f32 `/` rounds correctly.
+    /// What f32 `+`, `-` and `*` do with subnormals.
+    pub subnormals: Subnormals,
+    /// f32 comparisons, minima, maxima, `floor`, `ceil` and conversions from and to f64 keep subnormals.
+    pub exact_comparisons: bool,
+    /// f32 `/` rounds correctly, and does with subnormals what `*` does.
     pub exact_division: bool,
-    /// f32 `sqrt` rounds correctly.
+    /// f32 `sqrt` does.
     pub exact_sqrt: bool,
-    /// f32 `fma` rounds once.
+    /// f32 `fma` does, and rounds once.
     pub exact_fma: bool,
+    /// f32 `fma` of normal numbers rounds once, and makes approximate quotients and roots exact.
+    pub newton: bool,
     /// f64 `/` and `sqrt` round correctly.
     pub exact_f64: bool,
     /// f64 `fma` rounds once.
@@ -39,6 +45,32 @@ pub struct WgslTarget {
     pub unroll: u32,
     /// Storage bindings the adapter allows in one stage.
     pub max_bindings: u32,
+    /// What the text gets wrong on purpose.
+    pub faults: DriverFaults,
+}
+
+/// Faults of drivers, written into the text of native operations of f32, so that tests find on any adapter what
+/// the writer makes of them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+pub struct DriverFaults {
+    /// Sums and differences take subnormal operands, and give subnormal results, as zeros.
+    pub flush_sums: bool,
+    /// Products, quotients, square roots and fused multiply-adds do.
+    pub flush_products: bool,
+    /// Comparisons, minima, maxima, `floor`, `ceil` and conversions from and to f64 do.
+    pub flush_comparisons: bool,
+    /// Quotients and square roots are off by a unit in the last place.
+    pub inexact_quotients: bool,
+}
+
+impl DriverFaults {
+    /// An adapter that flushes everywhere.
+    pub const FLUSHING: DriverFaults = DriverFaults {
+        flush_sums: true,
+        flush_products: true,
+        flush_comparisons: true,
+        inexact_quotients: false,
+    };
 }
 
 impl WgslTarget {
@@ -48,14 +80,23 @@ impl WgslTarget {
         i64: true,
         workgroup_size: 256,
         strict_floats: false,
+        subnormals: Subnormals::Unspecified,
+        exact_comparisons: false,
         exact_division: false,
         exact_sqrt: false,
         exact_fma: false,
+        newton: false,
         exact_f64: false,
         exact_fma64: false,
         whole_vectors: false,
         unroll: layout::CHUNK,
         max_bindings: 8,
+        faults: DriverFaults {
+            flush_sums: false,
+            flush_products: false,
+            flush_comparisons: false,
+            inexact_quotients: false,
+        },
     };
 }
 

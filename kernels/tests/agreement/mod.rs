@@ -10,7 +10,7 @@ mod natural;
 
 use partita_kernels::cpu::Program;
 use partita_kernels::interpret::{self, ElementBits};
-use partita_kernels::{Access, DType, Launch, Param, Scalar, Verified, View};
+use partita_kernels::{Access, DType, Launch, LaunchError, Param, Scalar, Subnormals, Verified, View};
 
 pub use host::run_on_host;
 pub use launches::*;
@@ -97,14 +97,52 @@ pub fn c_strides(extents: &[usize]) -> Vec<i64> {
     strides
 }
 
+/// What a device that may flush subnormals should have given, or what it gave where that is allowed: what either
+/// definition gives if nothing is known, and a zero where one has a zero and the other a subnormal.
+pub fn allowed(
+    kernel: &Verified,
+    subnormals: Subnormals,
+    kept: &Arrays,
+    mut flushed: Arrays,
+    given: &Arrays,
+) -> Arrays {
+    if subnormals == Subnormals::Kept {
+        return kept.clone();
+    }
+    for (p, param) in kernel.kernel().params.iter().enumerate() {
+        let (d, size) = (param.dtype, param.dtype.size_bytes());
+        let is_tiny = |value: Scalar| value.to_f64().abs() <= f32::MIN_POSITIVE.into();
+        for i in 0..flushed[p].len() / size {
+            let [one, other, is] = [kept, &flushed, given].map(|arrays| element(d, &arrays[p], i));
+            let is_zero = matches!(d, DType::F32 | DType::BF16) && is.to_f64() == 0.0;
+            let is_kept = subnormals == Subnormals::Unspecified && same(one, is);
+            if is_kept || is_zero && is_tiny(one) && is_tiny(other) {
+                flushed[p][i * size..][..size].copy_from_slice(&given[p][i * size..][..size]);
+            }
+        }
+    }
+    flushed
+}
+
 /// What the definition makes of the arrays.
 pub fn by_definition(kernel: &Verified, launch: &Launch, arrays: &Arrays) -> Arrays {
+    defined(interpret::run, kernel, launch, arrays)
+}
+
+/// The same on a device that flushes.
+pub fn by_flushing(kernel: &Verified, launch: &Launch, arrays: &Arrays) -> Arrays {
+    defined(interpret::run_flushed, kernel, launch, arrays)
+}
+
+type Run = fn(&Verified, &Launch, &mut [ElementBits]) -> Result<(), LaunchError>;
+
+fn defined(run: Run, kernel: &Verified, launch: &Launch, arrays: &Arrays) -> Arrays {
     let params = &kernel.kernel().params;
     let bits = |(array, param): (&Vec<u8>, &Param)| {
         (0..array.len() / param.dtype.size_bytes()).map(|at| element(param.dtype, array, at).bits).collect()
     };
     let mut memory: Vec<ElementBits> = arrays.iter().zip(params).map(bits).collect();
-    interpret::run(kernel, launch, &mut memory).unwrap();
+    run(kernel, launch, &mut memory).unwrap();
     memory.into_iter().zip(params).map(|(bits, param)| bytes(param.dtype, bits)).collect()
 }
 

@@ -21,6 +21,52 @@ bool nan32_(float x_1)
     return ((asuint(x_1) & 2147483647u) > 2139095040u);
 }
 
+int order32_(float x_2)
+{
+    uint bits = asuint(x_2);
+    return asint(((bits >= 2147483648u) ? (2147483648u - bits) : bits));
+}
+
+bool less32_(float x_3, float y)
+{
+    bool local_2 = (bool)0;
+    bool local_3 = (bool)0;
+
+    const int _e2 = order32_(x_3);
+    const int _e3 = order32_(y);
+    if ((_e2 < _e3)) {
+        const bool _e7 = nan32_(x_3);
+        local_2 = !(_e7);
+    } else {
+        local_2 = false;
+    }
+    bool _e10 = local_2;
+    if (_e10) {
+        const bool _e13 = nan32_(y);
+        local_3 = !(_e13);
+    } else {
+        local_3 = false;
+    }
+    bool _e16 = local_3;
+    return _e16;
+}
+
+bool equal32_(float x_4, float y_1)
+{
+    bool local_4 = (bool)0;
+
+    const int _e2 = order32_(x_4);
+    const int _e3 = order32_(y_1);
+    if ((_e2 == _e3)) {
+        const bool _e7 = nan32_(x_4);
+        local_4 = !(_e7);
+    } else {
+        local_4 = false;
+    }
+    bool _e10 = local_4;
+    return _e10;
+}
+
 Partial ConstructPartial(float arg0, int arg1) {
     Partial ret = (Partial)0;
     ret.s0_ = arg0;
@@ -37,37 +83,39 @@ Partial neutral()
 
 Partial combine(Partial a_1, Partial b_1)
 {
-    bool local_2 = (bool)0;
-    bool local_3 = (bool)0;
-    bool local_4 = (bool)0;
     bool local_5 = (bool)0;
+    bool local_6 = (bool)0;
+    bool local_7 = (bool)0;
+    bool local_8 = (bool)0;
 
     const bool _e3 = nan32_(a_1.s0_);
     if (!(_e3)) {
-        if (!((b_1.s0_ < a_1.s0_))) {
-            if ((b_1.s0_ == a_1.s0_)) {
-                local_4 = (b_1.s1_ < a_1.s1_);
+        const bool _e9 = less32_(b_1.s0_, a_1.s0_);
+        if (!(_e9)) {
+            const bool _e15 = equal32_(b_1.s0_, a_1.s0_);
+            if (_e15) {
+                local_7 = (b_1.s1_ < a_1.s1_);
             } else {
-                local_4 = false;
+                local_7 = false;
             }
-            bool _e22 = local_4;
-            local_3 = _e22;
+            bool _e22 = local_7;
+            local_6 = _e22;
         } else {
-            local_3 = true;
+            local_6 = true;
         }
-        bool _e24 = local_3;
-        local_2 = _e24;
+        bool _e24 = local_6;
+        local_5 = _e24;
     } else {
-        local_2 = false;
+        local_5 = false;
     }
-    bool _e26 = local_2;
+    bool _e26 = local_5;
     const bool _e28 = nan32_(a_1.s0_);
     if (!(!(_e28))) {
-        local_5 = (b_1.s1_ < a_1.s1_);
+        local_8 = (b_1.s1_ < a_1.s1_);
     } else {
-        local_5 = true;
+        local_8 = true;
     }
-    bool _e37 = local_5;
+    bool _e37 = local_8;
     const bool _e39 = nan32_(b_1.s0_);
     bool better0_ = (_e39 ? _e37 : _e26);
     const Partial partial_1 = ConstructPartial((better0_ ? b_1.s0_ : a_1.s0_), (better0_ ? b_1.s1_ : a_1.s1_));

@@ -10,11 +10,17 @@ fn move32(a: vec4<u32>, b: vec4<u32>, by: u32) -> vec4<u32> {
   return select(first, vec4<u32>(first.yzw, next), (by & 1u) != 0u);
 }
 fn nan32(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }
+fn order32(x: f32) -> i32 {
+  let bits = bitcast<u32>(x);
+  return bitcast<i32>(select(bits, 0x80000000u - bits, bits >= 0x80000000u));
+}
+fn less32(x: f32, y: f32) -> bool { return order32(x) < order32(y) && !nan32(x) && !nan32(y); }
+fn equal32(x: f32, y: f32) -> bool { return order32(x) == order32(y) && !nan32(x); }
 struct Partial { s0: f32, s1: i32 }
 var<workgroup> partials: array<Partial, 640>;
 fn neutral() -> Partial { return Partial(bitcast<f32>(launch[6].z), 2147483647i); }
 fn combine(a: Partial, b: Partial) -> Partial {
-  let better0 = select(!nan32(a.s0) && ((b.s0 < a.s0) || ((b.s0 == a.s0) && b.s1 < a.s1)), !nan32(a.s0) || b.s1 < a.s1, nan32(b.s0));
+  let better0 = select(!nan32(a.s0) && (less32(b.s0, a.s0) || (equal32(b.s0, a.s0) && b.s1 < a.s1)), !nan32(a.s0) || b.s1 < a.s1, nan32(b.s0));
   return Partial(select(a.s0, b.s0, better0), select(a.s1, b.s1, better0));
 }
 fn entry(at: u32, is_there: bool) -> Partial {
@@ -156,11 +162,17 @@ fn reduce(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_ind
 @group(0) @binding(4) var<storage, read_write> out1: array<i32>;
 
 fn nan32(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }
+fn order32(x: f32) -> i32 {
+  let bits = bitcast<u32>(x);
+  return bitcast<i32>(select(bits, 0x80000000u - bits, bits >= 0x80000000u));
+}
+fn less32(x: f32, y: f32) -> bool { return order32(x) < order32(y) && !nan32(x) && !nan32(y); }
+fn equal32(x: f32, y: f32) -> bool { return order32(x) == order32(y) && !nan32(x); }
 struct Partial { s0: f32, s1: i32 }
 var<workgroup> partials: array<Partial, 640>;
 fn neutral() -> Partial { return Partial(bitcast<f32>(launch[6].z), 2147483647i); }
 fn combine(a: Partial, b: Partial) -> Partial {
-  let better0 = select(!nan32(a.s0) && ((b.s0 < a.s0) || ((b.s0 == a.s0) && b.s1 < a.s1)), !nan32(a.s0) || b.s1 < a.s1, nan32(b.s0));
+  let better0 = select(!nan32(a.s0) && (less32(b.s0, a.s0) || (equal32(b.s0, a.s0) && b.s1 < a.s1)), !nan32(a.s0) || b.s1 < a.s1, nan32(b.s0));
   return Partial(select(a.s0, b.s0, better0), select(a.s1, b.s1, better0));
 }
 fn entry(at: u32, is_there: bool) -> Partial {
@@ -278,11 +290,17 @@ fn tree(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 @group(0) @binding(4) var<storage, read_write> p2: array<i32>;
 
 fn nan32(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }
+fn order32(x: f32) -> i32 {
+  let bits = bitcast<u32>(x);
+  return bitcast<i32>(select(bits, 0x80000000u - bits, bits >= 0x80000000u));
+}
+fn less32(x: f32, y: f32) -> bool { return order32(x) < order32(y) && !nan32(x) && !nan32(y); }
+fn equal32(x: f32, y: f32) -> bool { return order32(x) == order32(y) && !nan32(x); }
 struct Partial { s0: f32, s1: i32 }
 var<workgroup> partials: array<Partial, 640>;
 fn neutral() -> Partial { return Partial(bitcast<f32>(launch[6].z), 2147483647i); }
 fn combine(a: Partial, b: Partial) -> Partial {
-  let better0 = select(!nan32(a.s0) && ((b.s0 < a.s0) || ((b.s0 == a.s0) && b.s1 < a.s1)), !nan32(a.s0) || b.s1 < a.s1, nan32(b.s0));
+  let better0 = select(!nan32(a.s0) && (less32(b.s0, a.s0) || (equal32(b.s0, a.s0) && b.s1 < a.s1)), !nan32(a.s0) || b.s1 < a.s1, nan32(b.s0));
   return Partial(select(a.s0, b.s0, better0), select(a.s1, b.s1, better0));
 }
 fn entry(at: u32, is_there: bool) -> Partial {

@@ -21,6 +21,57 @@ uint4 move32_(uint4 a, uint4 b, uint by)
     return (((by & 1u) != 0u) ? uint4(first_1.yzw, next) : first_1);
 }
 
+bool nan32_(float x_2)
+{
+    return ((asuint(x_2) & 2147483647u) > 2139095040u);
+}
+
+int order32_(float x_3)
+{
+    uint bits = asuint(x_3);
+    return asint(((bits >= 2147483648u) ? (2147483648u - bits) : bits));
+}
+
+bool less32_(float x_4, float y)
+{
+    bool local_6 = (bool)0;
+    bool local_7 = (bool)0;
+
+    const int _e2 = order32_(x_4);
+    const int _e3 = order32_(y);
+    if ((_e2 < _e3)) {
+        const bool _e7 = nan32_(x_4);
+        local_6 = !(_e7);
+    } else {
+        local_6 = false;
+    }
+    bool _e10 = local_6;
+    if (_e10) {
+        const bool _e13 = nan32_(y);
+        local_7 = !(_e13);
+    } else {
+        local_7 = false;
+    }
+    bool _e16 = local_7;
+    return _e16;
+}
+
+bool equal32_(float x_5, float y_1)
+{
+    bool local_8 = (bool)0;
+
+    const int _e2 = order32_(x_5);
+    const int _e3 = order32_(y_1);
+    if ((_e2 == _e3)) {
+        const bool _e7 = nan32_(x_5);
+        local_8 = !(_e7);
+    } else {
+        local_8 = false;
+    }
+    bool _e10 = local_8;
+    return _e10;
+}
+
 int2 unpack32_(uint a_1)
 {
     uint lead = ((31u - firstbithigh(max(a_1, 1u))) - 8u);
@@ -31,8 +82,8 @@ int2 unpack32_(uint a_1)
 
 float pack32_(uint sign_, int exponent, uint m)
 {
-    bool local_6 = (bool)0;
-    bool local_7 = (bool)0;
+    bool local_9 = (bool)0;
+    bool local_10 = (bool)0;
 
     if ((exponent >= int(255))) {
         return asfloat((sign_ | 2139095040u));
@@ -45,41 +96,41 @@ float pack32_(uint sign_, int exponent, uint m)
     uint rest_1 = (m << (32u - drop));
     if (!((rest_1 > 2147483648u))) {
         if ((rest_1 == 2147483648u)) {
-            local_7 = ((kept & 1u) == 1u);
+            local_10 = ((kept & 1u) == 1u);
         } else {
-            local_7 = false;
+            local_10 = false;
         }
-        bool _e44 = local_7;
-        local_6 = _e44;
+        bool _e44 = local_10;
+        local_9 = _e44;
     } else {
-        local_6 = true;
+        local_9 = true;
     }
-    bool _e46 = local_6;
+    bool _e46 = local_9;
     uint up = (_e46 ? 1u : 0u);
     return asfloat((sign_ | (((uint(max(asint(asuint(exponent) - asuint(int(1))), int(0))) << 23u) + kept) + up)));
 }
 
-float sqrt32_(float x_2)
+float sqrt32_(float x_6)
 {
-    bool local_8 = (bool)0;
+    bool local_11 = (bool)0;
     uint root = 0u;
     uint rest = 0u;
     uint i = 0u;
 
-    uint bits = asuint(x_2);
-    if (!(((bits & 2147483647u) == 0u))) {
-        local_8 = (bits == 2139095040u);
+    uint bits_1 = asuint(x_6);
+    if (!(((bits_1 & 2147483647u) == 0u))) {
+        local_11 = (bits_1 == 2139095040u);
     } else {
-        local_8 = true;
+        local_11 = true;
     }
-    bool _e12 = local_8;
+    bool _e12 = local_11;
     if (_e12) {
-        return x_2;
+        return x_6;
     }
-    if ((bits >= 2139095040u)) {
-        return asfloat((2143289344u | bits));
+    if ((bits_1 >= 2139095040u)) {
+        return asfloat((2143289344u | bits_1));
     }
-    const int2 _e18 = unpack32_(bits);
+    const int2 _e18 = unpack32_(bits_1);
     uint odd = (asuint(asint(asuint(_e18.y) - asuint(int(127)))) & 1u);
     uint m_1 = (asuint(_e18.x) << (odd + 7u));
     bool loop_init = true;
@@ -124,9 +175,9 @@ uint at0_(uint e)
     return _e8;
 }
 
-void put1_(uint e_1, uint x_3)
+void put1_(uint e_1, uint x_7)
 {
-    p1_.Store((e_1 & 3u)*4+(e_1 >> 2u)*16, asuint(x_3));
+    p1_.Store((e_1 & 3u)*4+(e_1 >> 2u)*16, asuint(x_7));
     return;
 }
 
@@ -221,8 +272,8 @@ void elementwise(uint3 group : SV_GroupID, uint local : SV_GroupIndex)
         bool loop_init_1 = true;
         while(true) {
             if (!loop_init_1) {
-                int _e419 = j;
-                j = asint(asuint(_e419) + asuint(int(1)));
+                int _e476 = j;
+                j = asint(asuint(_e476) + asuint(int(1)));
             }
             loop_init_1 = false;
             int _e221 = j;
@@ -234,132 +285,170 @@ void elementwise(uint3 group : SV_GroupID, uint local : SV_GroupIndex)
                 uint _e225 = r0_0_0_.x;
                 float v0_ = asfloat(_e225);
                 float v1_ = asfloat((asuint(v0_) & 2147483647u));
-                uint _e234 = launch[7].w;
+                uint _e234 = launch[7].y;
                 float v2_ = asfloat(_e234);
-                bool v3_ = (v1_ < v2_);
+                const bool _e236 = less32_(v1_, v2_);
                 uint _e240 = launch[6].z;
                 float v4_ = asfloat(_e240);
                 uint _e245 = launch[6].w;
                 float v5_ = asfloat(_e245);
-                float v6_ = (v3_ ? v4_ : v5_);
+                float v6_ = (_e236 ? v4_ : v5_);
                 const float _e248 = operand32_(v6_);
                 const float _e250 = hide32_((v1_ * _e248));
-                int v8_ = asint(_e250);
-                uint v10_ = asuint(v8_);
-                uint v11_ = asuint(int(16));
-                uint v12_ = (v10_ >> uint((v11_ & 31u)));
-                int v13_ = asint(v12_);
-                int v15_ = asint(asuint(v13_) * asuint(int(21845)));
-                int v17_ = asint(asuint(int(1419880442)) - asuint(v15_));
-                const float _e265 = hide32_(asfloat(v17_));
-                const float _e266 = operand32_(_e265);
-                const float _e268 = hide32_((_e250 * _e266));
-                const float _e269 = operand32_(_e265);
-                const float _e271 = hide32_((_e268 * _e269));
-                const float _e272 = operand32_(_e265);
-                const float _e274 = hide32_((_e271 * _e272));
-                const float _e275 = operand32_(_e274);
-                const float _e277 = hide32_((v2_ - _e275));
-                const float _e279 = operand32_(_e277);
-                const float _e281 = hide32_((0.17454192 * _e279));
-                const float _e283 = operand32_(0.22358833);
-                const float _e285 = hide32_((_e281 + _e283));
-                const float _e286 = operand32_(_e277);
-                const float _e288 = hide32_((_e285 * _e286));
-                const float _e290 = operand32_(0.33332917);
-                const float _e292 = hide32_((_e288 + _e290));
-                const float _e293 = operand32_(_e292);
-                const float _e295 = hide32_((_e277 * _e293));
-                const float _e296 = operand32_(_e295);
-                const float _e298 = hide32_((_e265 * _e296));
-                const float _e299 = operand32_(_e298);
-                const float _e301 = hide32_((_e265 + _e299));
-                const float _e302 = operand32_(_e301);
-                const float _e304 = hide32_((_e301 * _e302));
-                const float _e305 = operand32_(_e304);
-                const float _e307 = hide32_((_e250 * _e305));
-                const float _e308 = operand32_(_e307);
-                const float _e310 = hide32_((_e307 * _e308));
-                const float _e311 = operand32_(_e307);
-                const float _e313 = hide32_((_e310 * _e311));
-                const float _e314 = operand32_(_e250);
-                const float _e316 = hide32_((_e313 - _e314));
-                const float _e318 = operand32_(0.33333334);
-                const float _e320 = hide32_((_e304 * _e318));
-                const float _e321 = operand32_(_e320);
-                const float _e323 = hide32_((_e316 * _e321));
-                const float _e324 = operand32_(_e323);
-                const float _e326 = hide32_((_e307 - _e324));
-                uint _e330 = launch[7].x;
-                float v42_ = asfloat(_e330);
-                uint _e335 = launch[7].y;
-                float v43_ = asfloat(_e335);
-                float v44_ = (v3_ ? v42_ : v43_);
-                const float _e338 = operand32_(v44_);
-                const float _e340 = hide32_((_e326 * _e338));
-                uint _e344 = launch[6].x;
-                float v46_ = asfloat(_e344);
-                bool v47_ = (v1_ < v46_);
-                int v48_ = asint(v0_);
-                uint _e351 = launch[6].y;
-                float v49_ = asfloat(_e351);
-                int v50_ = asint(v49_);
-                int v51_ = (v48_ & v50_);
-                int v52_ = asint(_e340);
-                int v53_ = (v52_ ^ v51_);
-                const float _e358 = hide32_(asfloat(v53_));
-                float v55_ = (v47_ ? _e358 : v0_);
-                float v56_ = asfloat((asuint(v55_) & 2147483647u));
-                bool v57_ = (v1_ < v56_);
-                float v58_ = (v57_ ? v56_ : v1_);
-                bool v60_ = (1.1529215e18 < v58_);
-                bool v62_ = (v58_ < 8.881784e-16);
-                uint _e373 = launch[8].x;
-                float v63_ = asfloat(_e373);
-                uint _e378 = launch[7].z;
-                float v64_ = asfloat(_e378);
-                float v65_ = (v62_ ? v64_ : v2_);
-                float v66_ = (v60_ ? v63_ : v65_);
-                float v67_ = (v62_ ? v63_ : v2_);
-                float v68_ = (v60_ ? v64_ : v67_);
-                const float _e384 = operand32_(v66_);
-                const float _e386 = hide32_((v1_ * _e384));
-                const float _e387 = operand32_(v66_);
-                const float _e389 = hide32_((v56_ * _e387));
-                const float _e390 = operand32_(_e386);
-                const float _e392 = hide32_((_e386 * _e390));
-                const float _e393 = operand32_(_e389);
-                const float _e395 = hide32_((_e389 * _e393));
-                const float _e396 = operand32_(_e395);
-                const float _e398 = hide32_((_e392 + _e396));
-                const float _e399 = sqrt32_(_e398);
-                const float _e400 = operand32_(v68_);
-                const float _e402 = hide32_((_e399 * _e400));
-                bool v76_ = (v1_ == v46_);
-                bool v77_ = (v56_ == v46_);
-                bool v78_ = (v76_ | v77_);
-                float v79_ = (v78_ ? v46_ : _e402);
-                uint4 _e407 = o1_0_;
-                const uint4 _e414 = move32_(_e407, uint4(asuint(v79_), 0u, 0u, 0u), 1u);
-                o1_0_ = _e414;
-                uint4 _e415 = r0_0_0_;
-                uint4 _e416 = r0_0_1_;
-                const uint4 _e418 = move32_(_e415, _e416, 1u);
-                r0_0_0_ = _e418;
+                int v8_ = asint(v1_);
+                const float _e253 = hide32_(float(v8_));
+                const float _e255 = operand32_(2.3509887e-38);
+                const float _e257 = hide32_((_e253 * _e255));
+                const bool _e259 = less32_(v1_, 1.1754944e-38);
+                float v14_ = (_e259 ? _e257 : _e250);
+                int v15_ = asint(v14_);
+                uint v17_ = asuint(v15_);
+                uint v18_ = asuint(int(16));
+                uint v19_ = (v17_ >> uint((v18_ & 31u)));
+                int v20_ = asint(v19_);
+                int v22_ = asint(asuint(v20_) * asuint(int(21845)));
+                int v24_ = asint(asuint(int(1419880442)) - asuint(v22_));
+                const float _e275 = hide32_(asfloat(v24_));
+                const float _e276 = operand32_(_e275);
+                const float _e278 = hide32_((v14_ * _e276));
+                const float _e279 = operand32_(_e275);
+                const float _e281 = hide32_((_e278 * _e279));
+                const float _e282 = operand32_(_e275);
+                const float _e284 = hide32_((_e281 * _e282));
+                const float _e285 = operand32_(_e284);
+                const float _e287 = hide32_((v2_ - _e285));
+                const float _e289 = operand32_(_e287);
+                const float _e291 = hide32_((0.17454192 * _e289));
+                const float _e293 = operand32_(0.22358833);
+                const float _e295 = hide32_((_e291 + _e293));
+                const float _e296 = operand32_(_e287);
+                const float _e298 = hide32_((_e295 * _e296));
+                const float _e300 = operand32_(0.33332917);
+                const float _e302 = hide32_((_e298 + _e300));
+                const float _e303 = operand32_(_e302);
+                const float _e305 = hide32_((_e287 * _e303));
+                const float _e306 = operand32_(_e305);
+                const float _e308 = hide32_((_e275 * _e306));
+                const float _e309 = operand32_(_e308);
+                const float _e311 = hide32_((_e275 + _e309));
+                uint _e315 = launch[7].x;
+                float v40_ = asfloat(_e315);
+                float v41_ = (_e236 ? v40_ : v2_);
+                const float _e318 = operand32_(v41_);
+                const float _e320 = hide32_((v14_ * _e318));
+                uint _e324 = launch[7].z;
+                float v43_ = asfloat(_e324);
+                float v44_ = (_e236 ? v43_ : v2_);
+                const float _e327 = operand32_(v44_);
+                const float _e329 = hide32_((_e311 * _e327));
+                const float _e330 = operand32_(_e329);
+                const float _e332 = hide32_((_e329 * _e330));
+                const float _e333 = operand32_(_e332);
+                const float _e335 = hide32_((_e320 * _e333));
+                const float _e336 = operand32_(_e335);
+                const float _e338 = hide32_((_e335 * _e336));
+                const float _e339 = operand32_(_e335);
+                const float _e341 = hide32_((_e338 * _e339));
+                const float _e342 = operand32_(_e320);
+                const float _e344 = hide32_((_e341 - _e342));
+                const float _e346 = operand32_(0.33333334);
+                const float _e348 = hide32_((_e332 * _e346));
+                const float _e349 = operand32_(_e348);
+                const float _e351 = hide32_((_e344 * _e349));
+                const float _e352 = operand32_(_e351);
+                const float _e354 = hide32_((_e335 - _e352));
+                uint _e358 = launch[7].w;
+                float v55_ = asfloat(_e358);
+                float v56_ = (_e236 ? v5_ : v55_);
+                const float _e361 = operand32_(v56_);
+                const float _e363 = hide32_((_e354 * _e361));
+                uint _e367 = launch[6].x;
+                float v58_ = asfloat(_e367);
+                const bool _e369 = less32_(v1_, v58_);
+                int v60_ = asint(v0_);
+                uint _e374 = launch[6].y;
+                float v61_ = asfloat(_e374);
+                int v62_ = asint(v61_);
+                int v63_ = (v60_ & v62_);
+                int v64_ = asint(_e363);
+                int v65_ = (v64_ ^ v63_);
+                const float _e381 = hide32_(asfloat(v65_));
+                float v67_ = (_e369 ? _e381 : v0_);
+                int v68_ = asint(v67_);
+                int v70_ = (v68_ & int(2139095040));
+                int v72_ = (v68_ & int(-2147483647 - 1));
+                const float _e390 = hide32_(asfloat(v72_));
+                bool v75_ = (v70_ == int(0));
+                float v76_ = (v75_ ? _e390 : v67_);
+                int v77_ = (v60_ & int(2139095040));
+                int v78_ = (v60_ & int(-2147483647 - 1));
+                const float _e396 = hide32_(asfloat(v78_));
+                bool v80_ = (v77_ == int(0));
+                float v81_ = (v80_ ? _e396 : v0_);
+                int v82_ = asint(v76_);
+                int v83_ = (v82_ & int(2139095040));
+                int v84_ = (v82_ & int(-2147483647 - 1));
+                const float _e403 = hide32_(asfloat(v84_));
+                bool v86_ = (v83_ == int(0));
+                float v87_ = (v86_ ? _e403 : v76_);
+                float v88_ = asfloat((asuint(v81_) & 2147483647u));
+                float v89_ = asfloat((asuint(v87_) & 2147483647u));
+                const bool _e414 = less32_(v88_, v89_);
+                float v91_ = (_e414 ? v89_ : v88_);
+                const bool _e417 = less32_(1.1529215e18, v91_);
+                const bool _e419 = less32_(v91_, 8.881784e-16);
+                uint _e423 = launch[8].y;
+                float v96_ = asfloat(_e423);
+                uint _e428 = launch[8].x;
+                float v97_ = asfloat(_e428);
+                float v98_ = (_e419 ? v97_ : v2_);
+                float v99_ = (_e417 ? v96_ : v98_);
+                float v100_ = (_e419 ? v96_ : v2_);
+                float v101_ = (_e417 ? v97_ : v100_);
+                const float _e434 = operand32_(v99_);
+                const float _e436 = hide32_((v88_ * _e434));
+                const float _e437 = operand32_(v99_);
+                const float _e439 = hide32_((v89_ * _e437));
+                const float _e440 = operand32_(_e436);
+                const float _e442 = hide32_((_e436 * _e440));
+                const float _e443 = operand32_(_e439);
+                const float _e445 = hide32_((_e439 * _e443));
+                const float _e446 = operand32_(_e445);
+                const float _e448 = hide32_((_e442 + _e446));
+                const float _e449 = sqrt32_(_e448);
+                const float _e450 = operand32_(v101_);
+                const float _e452 = hide32_((_e449 * _e450));
+                const bool _e453 = equal32_(v88_, v58_);
+                const bool _e454 = equal32_(v89_, v58_);
+                bool v111_ = (_e453 | _e454);
+                float v112_ = (v111_ ? v58_ : _e452);
+                int v113_ = asint(v112_);
+                int v114_ = (v113_ & int(2139095040));
+                int v115_ = (v113_ & int(-2147483647 - 1));
+                const float _e461 = hide32_(asfloat(v115_));
+                bool v117_ = (v114_ == int(0));
+                float v118_ = (v117_ ? _e461 : v112_);
+                uint4 _e464 = o1_0_;
+                const uint4 _e471 = move32_(_e464, uint4(asuint(v118_), 0u, 0u, 0u), 1u);
+                o1_0_ = _e471;
+                uint4 _e472 = r0_0_0_;
+                uint4 _e473 = r0_0_1_;
+                const uint4 _e475 = move32_(_e472, _e473, 1u);
+                r0_0_0_ = _e475;
             }
         }
-        uint _e425 = launch[0].w;
-        if ((item_0_ < _e425)) {
+        uint _e482 = launch[0].w;
+        if ((item_0_ < _e482)) {
             if ((((head_0_ | tail_0_) | (e1_0_ & int(3))) == int(0))) {
-                uint _e438 = launch[5].w;
-                local_1 = (asint(_e438) == int(1));
+                uint _e495 = launch[5].w;
+                local_1 = (asint(_e495) == int(1));
             } else {
                 local_1 = false;
             }
-            bool _e443 = local_1;
-            if (_e443) {
-                uint4 _e450 = o1_0_;
-                p1_.Store4(asint(asuint((e1_0_ >> 2u)) + asuint(int(0)))*16, asuint(_e450));
+            bool _e500 = local_1;
+            if (_e500) {
+                uint4 _e507 = o1_0_;
+                p1_.Store4(asint(asuint((e1_0_ >> 2u)) + asuint(int(0)))*16, asuint(_e507));
                 return;
             } else {
                 if ((head_0_ <= int(0))) {
@@ -367,44 +456,44 @@ void elementwise(uint3 group : SV_GroupID, uint local : SV_GroupIndex)
                 } else {
                     local_2 = false;
                 }
-                bool _e460 = local_2;
-                if (_e460) {
-                    uint _e465 = launch[5].w;
-                    uint _e471 = o1_0_.x;
-                    put1_(asuint(asint(asuint(e1_0_) + asuint(asint(asuint(int(0)) * asuint(asint(_e465)))))), _e471);
+                bool _e517 = local_2;
+                if (_e517) {
+                    uint _e522 = launch[5].w;
+                    uint _e528 = o1_0_.x;
+                    put1_(asuint(asint(asuint(e1_0_) + asuint(asint(asuint(int(0)) * asuint(asint(_e522)))))), _e528);
                 }
                 if ((head_0_ <= int(1))) {
                     local_3 = (int(1) < asint(asuint(int(4)) - asuint(tail_0_)));
                 } else {
                     local_3 = false;
                 }
-                bool _e481 = local_3;
-                if (_e481) {
-                    uint _e486 = launch[5].w;
-                    uint _e492 = o1_0_.y;
-                    put1_(asuint(asint(asuint(e1_0_) + asuint(asint(asuint(int(1)) * asuint(asint(_e486)))))), _e492);
+                bool _e538 = local_3;
+                if (_e538) {
+                    uint _e543 = launch[5].w;
+                    uint _e549 = o1_0_.y;
+                    put1_(asuint(asint(asuint(e1_0_) + asuint(asint(asuint(int(1)) * asuint(asint(_e543)))))), _e549);
                 }
                 if ((head_0_ <= int(2))) {
                     local_4 = (int(2) < asint(asuint(int(4)) - asuint(tail_0_)));
                 } else {
                     local_4 = false;
                 }
-                bool _e502 = local_4;
-                if (_e502) {
-                    uint _e507 = launch[5].w;
-                    uint _e513 = o1_0_.z;
-                    put1_(asuint(asint(asuint(e1_0_) + asuint(asint(asuint(int(2)) * asuint(asint(_e507)))))), _e513);
+                bool _e559 = local_4;
+                if (_e559) {
+                    uint _e564 = launch[5].w;
+                    uint _e570 = o1_0_.z;
+                    put1_(asuint(asint(asuint(e1_0_) + asuint(asint(asuint(int(2)) * asuint(asint(_e564)))))), _e570);
                 }
                 if ((head_0_ <= int(3))) {
                     local_5 = (int(3) < asint(asuint(int(4)) - asuint(tail_0_)));
                 } else {
                     local_5 = false;
                 }
-                bool _e523 = local_5;
-                if (_e523) {
-                    uint _e528 = launch[5].w;
-                    uint _e534 = o1_0_.w;
-                    put1_(asuint(asint(asuint(e1_0_) + asuint(asint(asuint(int(3)) * asuint(asint(_e528)))))), _e534);
+                bool _e580 = local_5;
+                if (_e580) {
+                    uint _e585 = launch[5].w;
+                    uint _e591 = o1_0_.w;
+                    put1_(asuint(asint(asuint(e1_0_) + asuint(asint(asuint(int(3)) * asuint(asint(_e585)))))), _e591);
                     return;
                 } else {
                     return;

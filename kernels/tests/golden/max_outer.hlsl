@@ -19,6 +19,36 @@ bool nan32_(float x_1)
     return ((asuint(x_1) & 2147483647u) > 2139095040u);
 }
 
+int order32_(float x_2)
+{
+    uint bits = asuint(x_2);
+    return asint(((bits >= 2147483648u) ? (2147483648u - bits) : bits));
+}
+
+bool less32_(float x_3, float y)
+{
+    bool local_2 = (bool)0;
+    bool local_3 = (bool)0;
+
+    const int _e2 = order32_(x_3);
+    const int _e3 = order32_(y);
+    if ((_e2 < _e3)) {
+        const bool _e7 = nan32_(x_3);
+        local_2 = !(_e7);
+    } else {
+        local_2 = false;
+    }
+    bool _e10 = local_2;
+    if (_e10) {
+        const bool _e13 = nan32_(y);
+        local_3 = !(_e13);
+    } else {
+        local_3 = false;
+    }
+    bool _e16 = local_3;
+    return _e16;
+}
+
 Partial ConstructPartial(float arg0) {
     Partial ret = (Partial)0;
     ret.s0_ = arg0;
@@ -34,15 +64,16 @@ Partial neutral()
 
 Partial combine(Partial a_1, Partial b_1)
 {
-    bool local_2 = (bool)0;
+    bool local_4 = (bool)0;
 
-    if (!((a_1.s0_ > b_1.s0_))) {
+    const bool _e6 = less32_(b_1.s0_, a_1.s0_);
+    if (!(_e6)) {
         const bool _e11 = nan32_(a_1.s0_);
-        local_2 = _e11;
+        local_4 = _e11;
     } else {
-        local_2 = true;
+        local_4 = true;
     }
-    bool _e13 = local_2;
+    bool _e13 = local_4;
     const Partial partial_1 = ConstructPartial((_e13 ? a_1.s0_ : b_1.s0_));
     return partial_1;
 }

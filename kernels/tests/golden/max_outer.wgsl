@@ -9,11 +9,16 @@ fn move32(a: vec4<u32>, b: vec4<u32>, by: u32) -> vec4<u32> {
   return select(first, vec4<u32>(first.yzw, next), (by & 1u) != 0u);
 }
 fn nan32(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }
+fn order32(x: f32) -> i32 {
+  let bits = bitcast<u32>(x);
+  return bitcast<i32>(select(bits, 0x80000000u - bits, bits >= 0x80000000u));
+}
+fn less32(x: f32, y: f32) -> bool { return order32(x) < order32(y) && !nan32(x) && !nan32(y); }
 struct Partial { s0: f32 }
 var<workgroup> partials: array<Partial, 1280>;
 fn neutral() -> Partial { return Partial(bitcast<f32>(launch[7].z)); }
 fn combine(a: Partial, b: Partial) -> Partial {
-  return Partial(select(b.s0, a.s0, a.s0 > b.s0 || nan32(a.s0)));
+  return Partial(select(b.s0, a.s0, less32(b.s0, a.s0) || nan32(a.s0)));
 }
 fn entry(at: u32, is_there: bool) -> Partial {
   if (is_there) { return partials[at]; }
@@ -151,11 +156,16 @@ fn reduce(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_ind
 @group(0) @binding(2) var<storage, read_write> out0: array<f32>;
 
 fn nan32(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }
+fn order32(x: f32) -> i32 {
+  let bits = bitcast<u32>(x);
+  return bitcast<i32>(select(bits, 0x80000000u - bits, bits >= 0x80000000u));
+}
+fn less32(x: f32, y: f32) -> bool { return order32(x) < order32(y) && !nan32(x) && !nan32(y); }
 struct Partial { s0: f32 }
 var<workgroup> partials: array<Partial, 1280>;
 fn neutral() -> Partial { return Partial(bitcast<f32>(launch[7].z)); }
 fn combine(a: Partial, b: Partial) -> Partial {
-  return Partial(select(b.s0, a.s0, a.s0 > b.s0 || nan32(a.s0)));
+  return Partial(select(b.s0, a.s0, less32(b.s0, a.s0) || nan32(a.s0)));
 }
 fn entry(at: u32, is_there: bool) -> Partial {
   if (is_there) { return partials[at]; }
@@ -253,11 +263,16 @@ fn tree(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 @group(0) @binding(2) var<storage, read_write> p1: array<f32>;
 
 fn nan32(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }
+fn order32(x: f32) -> i32 {
+  let bits = bitcast<u32>(x);
+  return bitcast<i32>(select(bits, 0x80000000u - bits, bits >= 0x80000000u));
+}
+fn less32(x: f32, y: f32) -> bool { return order32(x) < order32(y) && !nan32(x) && !nan32(y); }
 struct Partial { s0: f32 }
 var<workgroup> partials: array<Partial, 1280>;
 fn neutral() -> Partial { return Partial(bitcast<f32>(launch[7].z)); }
 fn combine(a: Partial, b: Partial) -> Partial {
-  return Partial(select(b.s0, a.s0, a.s0 > b.s0 || nan32(a.s0)));
+  return Partial(select(b.s0, a.s0, less32(b.s0, a.s0) || nan32(a.s0)));
 }
 fn entry(at: u32, is_there: bool) -> Partial {
   if (is_there) { return partials[at]; }

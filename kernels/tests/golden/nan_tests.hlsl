@@ -24,6 +24,76 @@ bool nan32_(float x)
     return ((asuint(x) & 2147483647u) > 2139095040u);
 }
 
+int order32_(float x_1)
+{
+    uint bits = asuint(x_1);
+    return asint(((bits >= 2147483648u) ? (2147483648u - bits) : bits));
+}
+
+bool less32_(float x_2, float y)
+{
+    bool local_28 = (bool)0;
+    bool local_29 = (bool)0;
+
+    const int _e2 = order32_(x_2);
+    const int _e3 = order32_(y);
+    if ((_e2 < _e3)) {
+        const bool _e7 = nan32_(x_2);
+        local_28 = !(_e7);
+    } else {
+        local_28 = false;
+    }
+    bool _e10 = local_28;
+    if (_e10) {
+        const bool _e13 = nan32_(y);
+        local_29 = !(_e13);
+    } else {
+        local_29 = false;
+    }
+    bool _e16 = local_29;
+    return _e16;
+}
+
+bool at_most32_(float x_3, float y_1)
+{
+    bool local_30 = (bool)0;
+    bool local_31 = (bool)0;
+
+    const int _e2 = order32_(x_3);
+    const int _e3 = order32_(y_1);
+    if ((_e2 <= _e3)) {
+        const bool _e7 = nan32_(x_3);
+        local_30 = !(_e7);
+    } else {
+        local_30 = false;
+    }
+    bool _e10 = local_30;
+    if (_e10) {
+        const bool _e13 = nan32_(y_1);
+        local_31 = !(_e13);
+    } else {
+        local_31 = false;
+    }
+    bool _e16 = local_31;
+    return _e16;
+}
+
+bool equal32_(float x_4, float y_2)
+{
+    bool local_32 = (bool)0;
+
+    const int _e2 = order32_(x_4);
+    const int _e3 = order32_(y_2);
+    if ((_e2 == _e3)) {
+        const bool _e7 = nan32_(x_4);
+        local_32 = !(_e7);
+    } else {
+        local_32 = false;
+    }
+    bool _e10 = local_32;
+    return _e10;
+}
+
 uint at0_(uint e)
 {
     uint _e8 = asuint(p0_.Load((e & 3u)*4+(e >> 2u)*16));
@@ -36,36 +106,36 @@ uint at1_(uint e_1)
     return _e8;
 }
 
-void put2_(uint e_2, uint x_1)
+void put2_(uint e_2, uint x_5)
 {
     uint _e10 = asuint(p2_.Load((e_2 >> 2u)*4));
-    p2_.Store((e_2 >> 2u)*4, asuint(((_e10 & ~((255u << ((e_2 & 3u) << 3u)))) | (x_1 << ((e_2 & 3u) << 3u)))));
+    p2_.Store((e_2 >> 2u)*4, asuint(((_e10 & ~((255u << ((e_2 & 3u) << 3u)))) | (x_5 << ((e_2 & 3u) << 3u)))));
     return;
 }
 
-void put3_(uint e_3, uint x_2)
+void put3_(uint e_3, uint x_6)
 {
     uint _e10 = asuint(p3_.Load((e_3 >> 2u)*4));
-    p3_.Store((e_3 >> 2u)*4, asuint(((_e10 & ~((255u << ((e_3 & 3u) << 3u)))) | (x_2 << ((e_3 & 3u) << 3u)))));
+    p3_.Store((e_3 >> 2u)*4, asuint(((_e10 & ~((255u << ((e_3 & 3u) << 3u)))) | (x_6 << ((e_3 & 3u) << 3u)))));
     return;
 }
 
-void put4_(uint e_4, uint x_3)
+void put4_(uint e_4, uint x_7)
 {
     uint _e10 = asuint(p4_.Load((e_4 >> 2u)*4));
-    p4_.Store((e_4 >> 2u)*4, asuint(((_e10 & ~((255u << ((e_4 & 3u) << 3u)))) | (x_3 << ((e_4 & 3u) << 3u)))));
+    p4_.Store((e_4 >> 2u)*4, asuint(((_e10 & ~((255u << ((e_4 & 3u) << 3u)))) | (x_7 << ((e_4 & 3u) << 3u)))));
     return;
 }
 
-void put5_(uint e_5, uint x_4)
+void put5_(uint e_5, uint x_8)
 {
-    p5_.Store((e_5 & 3u)*4+(e_5 >> 2u)*16, asuint(x_4));
+    p5_.Store((e_5 & 3u)*4+(e_5 >> 2u)*16, asuint(x_8));
     return;
 }
 
-void put6_(uint e_6, uint x_5)
+void put6_(uint e_6, uint x_9)
 {
-    p6_.Store((e_6 & 3u)*4+(e_6 >> 2u)*16, asuint(x_5));
+    p6_.Store((e_6 & 3u)*4+(e_6 >> 2u)*16, asuint(x_9));
     return;
 }
 
@@ -254,9 +324,11 @@ void elementwise(uint3 group : SV_GroupID, uint local : SV_GroupIndex)
                 uint _e401 = r1_0_0_.x;
                 float v1_ = asfloat(_e401);
                 const bool _e403 = nan32_(v0_);
-                bool v3_ = !((v0_ == v0_));
-                bool v4_ = (v0_ <= v1_);
-                if (!((v0_ < v1_))) {
+                const bool _e404 = equal32_(v0_, v0_);
+                bool v3_ = !(_e404);
+                const bool _e406 = at_most32_(v0_, v1_);
+                const bool _e407 = less32_(v0_, v1_);
+                if (!(_e407)) {
                     const bool _e411 = nan32_(v0_);
                     local_1 = _e411;
                 } else {
@@ -264,7 +336,8 @@ void elementwise(uint3 group : SV_GroupID, uint local : SV_GroupIndex)
                 }
                 bool _e413 = local_1;
                 float v5_ = (_e413 ? v0_ : v1_);
-                if (!((v0_ > v1_))) {
+                const bool _e415 = less32_(v1_, v0_);
+                if (!(_e415)) {
                     const bool _e419 = nan32_(v0_);
                     local_2 = _e419;
                 } else {
@@ -279,7 +352,7 @@ void elementwise(uint3 group : SV_GroupID, uint local : SV_GroupIndex)
                 const uint _e434 = move8_(_e429, (v3_ ? 1u : 0u), 1u);
                 o3_0_ = _e434;
                 uint _e435 = o4_0_;
-                const uint _e440 = move8_(_e435, (v4_ ? 1u : 0u), 1u);
+                const uint _e440 = move8_(_e435, (_e406 ? 1u : 0u), 1u);
                 o4_0_ = _e440;
                 uint4 _e441 = o5_0_;
                 const uint4 _e448 = move32_(_e441, uint4(asuint(v5_), 0u, 0u, 0u), 1u);

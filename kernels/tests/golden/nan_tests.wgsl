@@ -15,6 +15,13 @@ fn move32(a: vec4<u32>, b: vec4<u32>, by: u32) -> vec4<u32> {
   return select(first, vec4<u32>(first.yzw, next), (by & 1u) != 0u);
 }
 fn nan32(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }
+fn order32(x: f32) -> i32 {
+  let bits = bitcast<u32>(x);
+  return bitcast<i32>(select(bits, 0x80000000u - bits, bits >= 0x80000000u));
+}
+fn less32(x: f32, y: f32) -> bool { return order32(x) < order32(y) && !nan32(x) && !nan32(y); }
+fn at_most32(x: f32, y: f32) -> bool { return order32(x) <= order32(y) && !nan32(x) && !nan32(y); }
+fn equal32(x: f32, y: f32) -> bool { return order32(x) == order32(y) && !nan32(x); }
 fn at0(e: u32) -> u32 { return p0[e >> 2u][e & 3u]; }
 fn at1(e: u32) -> u32 { return p1[e >> 2u][e & 3u]; }
 fn put2(e: u32, x: u32) { p2[e >> 2u] = (p2[e >> 2u] & ~(0xffu << ((e & 3u) << 3u))) | (x << ((e & 3u) << 3u)); }
@@ -95,10 +102,10 @@ fn elementwise(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
       let v0 = bitcast<f32>(r0_0_0.x);
       let v1 = bitcast<f32>(r1_0_0.x);
       let v2 = nan32(v0);
-      let v3 = !(v0 == v0);
-      let v4 = (v0 <= v1);
-      let v5 = select(v1, v0, v0 < v1 || nan32(v0));
-      let v6 = select(v1, v0, v0 > v1 || nan32(v0));
+      let v3 = !equal32(v0, v0);
+      let v4 = at_most32(v0, v1);
+      let v5 = select(v1, v0, less32(v0, v1) || nan32(v0));
+      let v6 = select(v1, v0, less32(v1, v0) || nan32(v0));
       o2_0 = move8(o2_0, select(0u, 1u, v2), 1u);
       o3_0 = move8(o3_0, select(0u, 1u, v3), 1u);
       o4_0 = move8(o4_0, select(0u, 1u, v4), 1u);
@@ -162,6 +169,13 @@ fn elementwise(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
 @group(0) @binding(7) var<storage, read_write> p6: array<f32>;
 
 fn nan32(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }
+fn order32(x: f32) -> i32 {
+  let bits = bitcast<u32>(x);
+  return bitcast<i32>(select(bits, 0x80000000u - bits, bits >= 0x80000000u));
+}
+fn less32(x: f32, y: f32) -> bool { return order32(x) < order32(y) && !nan32(x) && !nan32(y); }
+fn at_most32(x: f32, y: f32) -> bool { return order32(x) <= order32(y) && !nan32(x) && !nan32(y); }
+fn equal32(x: f32, y: f32) -> bool { return order32(x) == order32(y) && !nan32(x); }
 @compute @workgroup_size(256)
 fn elementwise(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
   let number = group.x + launch[0].y * (group.y + launch[0].z * group.z);
@@ -187,10 +201,10 @@ fn elementwise(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
     let v0 = p0[bitcast<u32>(e0)];
     let v1 = p1[bitcast<u32>(e1)];
     let v2 = nan32(v0);
-    let v3 = !(v0 == v0);
-    let v4 = (v0 <= v1);
-    let v5 = select(v1, v0, v0 < v1 || nan32(v0));
-    let v6 = select(v1, v0, v0 > v1 || nan32(v0));
+    let v3 = !equal32(v0, v0);
+    let v4 = at_most32(v0, v1);
+    let v5 = select(v1, v0, less32(v0, v1) || nan32(v0));
+    let v6 = select(v1, v0, less32(v1, v0) || nan32(v0));
     let w2 = bitcast<u32>(e2);
     atomicAnd(&p2[w2 >> 2u], ~(0xffu << ((w2 & 3u) << 3u)));
     atomicOr(&p2[w2 >> 2u], select(0u, 1u, v2) << ((w2 & 3u) << 3u));

@@ -205,16 +205,33 @@ fn stencils_offer_streaming() {
         let entry = module.entries.iter().position(|entry| entry.kind == "streaming")?;
         Some(between(&entry_text(&module, entry), "// plane 0 of ", "\n"))
     };
-    assert_eq!(streaming(&star(1, 4)), None);
-    assert_eq!([streaming(&star(2, 1)), streaming(&star(3, 1))], [Some(6); 2]);
-    assert_eq!([streaming(&cube(3, 1)), streaming(&cube(2, 1))], [Some(5); 2]);
-    assert_eq!([streaming(&star(3, 2)), streaming(&star(2, 2))], [Some(7); 2]);
+    // What reads few neighbours goes by planes.
+    for few in [star(1, 4), star(2, 1), star(3, 1), cube(2, 1), star(2, 2), star(3, 2)] {
+        assert_eq!(streaming(&few), None);
+    }
+    assert_eq!(streaming(&cube(3, 1)), Some(5));
     // Shared memory has room for the planes between a column's newest and the present one, too.
     assert_eq!(streaming(&star(3, 4)), Some(8));
-    // Only the second dimension has neighbours; five cubed is more than the registers hold.
-    let along_y: Vec<Vec<i32>> = (-3..=3).map(|r| vec![0, r, 0]).collect();
-    assert_eq!(streaming(&along_y), Some(5));
+    // Five cubed is more than the registers hold.
     assert_eq!(streaming(&cube(3, 2)), None);
+}
+
+#[test]
+fn stencils_of_few_neighbours_offer_planes() {
+    let planes = |offsets: &[Vec<i32>]| {
+        let module = stencil(offsets);
+        let entry = module.entries.iter().position(|entry| entry.kind == "planes")?;
+        let text = entry_text(&module, entry);
+        Some(["setp.le.u32 %own", "nc.v4.f32", "bar.sync", "shfl"].map(|what| text.matches(what).count()))
+    };
+    // Planes, and rows that they read together: those of 7 points read their own, two more and two beside each.
+    assert_eq!(planes(&star(3, 1)), Some([4, 14, 0, 0]));
+    assert_eq!(planes(&star(2, 1)), Some([2, 4, 0, 0]));
+    assert_eq!(planes(&cube(2, 1)), Some([2, 4, 0, 0]));
+    assert_eq!(planes(&star(3, 2)), Some([2, 14, 0, 0]));
+    for other in [star(1, 4), star(3, 4), cube(3, 1)] {
+        assert_eq!(planes(&other), None);
+    }
 }
 
 /// A launch of a stencil inside an array with one cell of halo, rows padded to whole vectors.
@@ -226,12 +243,12 @@ fn inside(extents: [usize; 3]) -> Launch {
 
 #[test]
 fn streaming_has_as_many_walks_as_fill_the_device() {
-    let module = stencil(&star(3, 1));
+    let module = stencil(&cube(3, 1));
     let grids = prepare(&module, &inside([1000, 1000, 1000]));
     let shape = |grid: &Grid| (module.entries[grid.entry].kind, grid.grid, grid.block);
-    // Walks so short that L2 keeps the rows that blocks beside each other read.
-    assert_eq!((grids.len(), shape(&grids[0])), (1, ("streaming", [8, 125, 4], [32, 8, 1])));
-    assert_eq!(number(&module, &grids[0], "%planes"), 250);
+    // Walks so short that blocks that run together are near each other.
+    assert_eq!((grids.len(), shape(&grids[0])), (1, ("streaming", [8, 125, 63], [32, 8, 1])));
+    assert_eq!(number(&module, &grids[0], "%planes"), 16);
     let small = prepare(&module, &inside([128, 128, 128]));
     assert_eq!(
         (shape(&small[0]), number(&module, &small[0], "%planes")),

@@ -106,35 +106,48 @@ pub fn inside(kernel: &Verified, extents: &[usize], halo: usize, ahead: i64) -> 
     (Launch { extents: extents.to_vec(), origin, views: views.collect(), arguments }, arrays.collect())
 }
 
-/// Stencils that are streamed: stars of every radius and full cubes, in two and three dimensions.
+/// Stencils by planes or streamed: stars of every radius and full cubes, in two and three dimensions.
 fn streamed(d: DType) -> Vec<(Verified, usize)> {
     let stars = (1..=4).flat_map(|radius| [2, 3].map(|rank| (star(rank, radius), radius as usize)));
     let all = stars.chain([(cube(2, 1), 1), (cube(3, 1), 1), (cube(2, 2), 2)]);
     all.map(|(offsets, halo)| (weighted(&format!("{}_points", offsets.len()), d, &offsets), halo)).collect()
 }
 
+/// Star-shaped or of near neighbours, a stencil goes by several planes of a thread; else it is streamed.
+fn offered(kernel: &Verified, target: PtxTarget) -> &'static str {
+    let module = partita_kernels::ptx::emit(kernel, &target).unwrap();
+    let offers = |kind: &&str| module.entries.iter().any(|entry| entry.kind == *kind);
+    ["planes", "streaming"].into_iter().find(offers).unwrap()
+}
+
 #[test]
-fn stencils_are_streamed() {
+fn stencils_go_by_planes_or_are_streamed() {
     let plain = Setting { target: PtxTarget { sm: 90 }, multiprocessors: 1, ..Setting::PLAIN };
-    let mut ran = 0;
+    let (mut ran, mut kinds) = (0, std::collections::BTreeSet::new());
     for d in [DType::F16, DType::BF16, DType::F32, DType::F64, DType::I16, DType::I32, DType::U64] {
         for (kernel, halo) in streamed(d) {
+            let expected = offered(&kernel, plain.target);
+            kinds.insert(expected);
             // Odd ends, blocks that are not full, several walks; rows begin at different places of a vector.
             let planes = 8 * halo + 1;
             let (whole, cut) = match kernel.kernel().rank {
                 2 => (vec![planes, 1501], vec![planes, 333]),
-                _ => (vec![planes, 13, 201], vec![2 * halo + 1, 11, 137]),
+                _ => (vec![planes, 13, 201], vec![4 * halo + 1, 11, 137]),
             };
             let shrunk = Setting { shrunk: true, shift: 16, ..plain };
             let cases = [(&whole, halo, plain), (&cut, halo + 1, shrunk), (&cut, halo + 2, shrunk)];
             for (extents, margin, setting) in &cases[usize::from(d != DType::F32)..] {
                 let (launch, arrays) = inside(&kernel, extents, *margin, 0);
                 let entries = agree(&kernel, &launch, &arrays, *setting);
-                assert!(entries.iter().all(|&entry| entry == "streaming"), "{d} {margin} {entries:?}");
+                // What cuts leave of too few planes goes by vectors.
+                let is_expected = |entry: &str| entry == expected || setting.shrunk && entry == "vector";
+                assert!(entries.iter().all(|entry| is_expected(entry)), "{d} {margin} {entries:?}");
+                assert!(entries.contains(&expected), "{d} {margin} {entries:?}");
                 ran += 1;
             }
         }
     }
+    assert_eq!(kinds.len(), 2, "{kinds:?}");
     println!("ran: ptx-cases {ran}");
 }
 
@@ -193,14 +206,47 @@ fn what_does_not_stream_is_a_vector_or_a_point() {
     tally.ran_through(&["vector"]);
 }
 
+#[test]
+fn what_goes_by_planes_and_what_does_not() {
+    let kernel = weighted("star_7", DType::F32, &star(3, 1));
+    let tried = |extents: &[usize], change: &dyn Fn(&mut Launch), multiprocessors: u32, entry: &str| {
+        let (mut launch, arrays) = inside(&kernel, extents, 1, 0);
+        change(&mut launch);
+        let entries = agree(&kernel, &launch, &arrays, Setting { multiprocessors, ..Setting::PLAIN });
+        assert!(entries.iter().all(|&ran| ran == entry), "{extents:?} {entry}: {entries:?}");
+    };
+    let as_it_is = |_: &mut Launch| {};
+    // Whole vectors; rows of every length; one vector of a row is all that a warp has.
+    for x in [14, 8, 9, 10, 11, 61, 130] {
+        tried(&[9, 5, x], &as_it_is, 1, "planes");
+    }
+    // Blocks are full of planes or not.
+    for z in [4, 5, 6, 7, 8] {
+        tried(&[z, 3, 30], &as_it_is, 1, "planes");
+    }
+    // Backwards through planes, and the same row again and again.
+    tried(&[9, 5, 30], &|launch| launch.views[0].strides[0] = 0, 1, "planes");
+    // Too few planes, points of a row, or blocks; arrays out of phase; rows that are not whole vectors apart.
+    tried(&[3, 5, 30], &as_it_is, 1, "vector");
+    tried(&[9, 5, 7], &as_it_is, 1, "pointwise");
+    tried(&[9, 5, 30], &as_it_is, 4, "vector");
+    tried(&[9, 5, 30], &|launch| launch.views[0].offset += 1, 1, "vector");
+    tried(&[9, 5, 29], &|launch| launch.views.iter_mut().for_each(|v| v.strides[1] -= 1), 1, "vector");
+}
+
 /// Two stencils of different reach, a coefficient per plane, a coordinate, an argument, a predicate and an
 /// output that is also read.
 #[test]
-fn several_parameters_stream_together() {
+fn several_parameters_go_together() {
+    several_parameters(&star(3, 2), "planes");
+    several_parameters(&cube(3, 1), "streaming");
+}
+
+fn several_parameters(reach: &[Vec<i32>], entry: &'static str) {
     let mut k = Builder::new("wave", 3);
     let (u, c, mask) = (k.input(DType::F32), k.input(DType::F64), k.input(DType::Bool));
     let (old, out) = (k.inout(DType::F32), k.output(DType::F32));
-    let terms: Vec<_> = star(3, 2).iter().map(|o| k.load(u, o)).collect();
+    let terms: Vec<_> = reach.iter().map(|o| k.load(u, o)).collect();
     let mut sum = terms.into_iter().reduce(|a, b| k.binary(BinaryOp::Sub, a, b)).unwrap();
     for plane in [-1, 0, 1] {
         let near = k.load(c, &[plane, 0, 0]);
@@ -226,28 +272,35 @@ fn several_parameters_stream_together() {
         tally.everywhere(&kernel, &launch, &arrays);
     }
     // Shifted apart, the two outputs have no common vectors.
-    tally.ran_through(&["streaming", "vector", "pointwise"]);
+    tally.ran_through(&[entry, "vector", "pointwise"]);
 }
 
 /// Beside doubles of far reach, of which a thread has one point: a register then holds one narrow element.
 #[test]
-fn narrow_types_stream_beside_doubles() {
+fn narrow_types_go_beside_doubles() {
     for d in [DType::F16, DType::BF16, DType::I16, DType::U16, DType::I8] {
+        narrow_beside_doubles(d, &star(3, 1), "planes");
+        narrow_beside_doubles(d, &cube(3, 1), "streaming");
+    }
+}
+
+fn narrow_beside_doubles(d: DType, reach: &[Vec<i32>], entry: &'static str) {
+    {
         let mut k = Builder::new("narrow", 3);
         let (wide, narrow, output) = (k.input(DType::F64), k.input(d), k.output(DType::F64));
         let planes: Vec<Vec<i32>> = (-1..=1).map(|plane| vec![plane, 0, 0]).collect();
-        let near = if d.size_bytes() == 1 { planes } else { star(3, 1) };
-        let mut terms: Vec<_> = star(3, 1).iter().map(|o| k.load(wide, o)).collect();
+        let near = if d.size_bytes() == 1 || entry == "streaming" { planes } else { star(3, 1) };
+        let mut terms: Vec<_> = reach.iter().map(|o| k.load(wide, o)).collect();
         for offsets in &near {
             let value = k.load(narrow, offsets);
             terms.push(k.cast(value, DType::F64));
         }
         let sum = terms.into_iter().reduce(|a, b| k.binary(BinaryOp::Sub, b, a)).unwrap();
         let kernel = k.elementwise(&[(output, sum)]).unwrap();
-        let (launch, arrays) = inside(&kernel, &[7, 9, 50], 3, 0);
+        let (launch, arrays) = inside(&kernel, &[8, 9, 50], 3, 0);
         let setting = Setting { multiprocessors: 1, shrunk: true, shift: 16, ..Setting::PLAIN };
         let entries = agree(&kernel, &launch, &arrays, setting);
-        assert!(entries.iter().all(|&entry| entry == "streaming"), "{d}: {entries:?}");
+        assert!(entries.iter().all(|&ran| ran == entry), "{d} {entry}: {entries:?}");
     }
 }
 
@@ -264,14 +317,14 @@ fn streaming_along_an_inner_dimension() {
 
 /// Boxes and stars of every reach, one-sided ones too, of two parameters, over regions of any size.
 #[test]
-fn reaches_of_every_kind_are_streamed() {
+fn reaches_of_every_kind_agree() {
     let mut state = 11u64;
     let mut below = |n: u64| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % n
     };
     let types = [DType::F32, DType::F64, DType::F16, DType::I16, DType::I64];
-    let (mut ran, mut streamed) = (0, 0);
+    let (mut ran, mut by_planes, mut streamed) = (0, 0, 0);
     for _ in 0..150 {
         let rank = 2 + below(3) as usize;
         let d = types[below(types.len() as u64) as usize];
@@ -312,10 +365,12 @@ fn reaches_of_every_kind_are_streamed() {
         let extents = [outer, inner[3 - rank.min(3)..].to_vec()].concat();
         let (launch, arrays) = inside(&kernel, &extents, 2 + below(4) as usize, 0);
         let setting = Setting { multiprocessors: 1, shrunk: true, shift: 16, ..Setting::PLAIN };
-        streamed += usize::from(agree(&kernel, &launch, &arrays, setting).contains(&"streaming"));
+        let entries = agree(&kernel, &launch, &arrays, setting);
+        streamed += usize::from(entries.contains(&"streaming"));
+        by_planes += usize::from(entries.contains(&"planes"));
         ran += 1;
     }
-    println!("{streamed} of {ran} kernels streamed");
-    assert!(streamed >= 30, "{streamed}");
+    println!("{streamed} of {ran} kernels streamed, {by_planes} by planes");
+    assert!(streamed >= 10 && by_planes >= 20, "{streamed} {by_planes}");
     println!("ran: ptx-cases {ran}");
 }

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use partita_kernels::wgsl::{WgslTarget, emit};
-use partita_kernels::{Builder, DType, Fold, FoldOp, UnaryOp, Verified};
+use partita_kernels::{BinaryOp, Builder, DType, Fold, FoldOp, UnaryOp, Verified};
 
 use crate::{STRICT, translated};
 
@@ -182,6 +182,30 @@ fn narrow_outputs_are_whole_words_without_atomics() {
     }
     let whole = emit(&mapped(DType::F32, DType::F32, 2), &STRICT).unwrap();
     assert_eq!(whole.stages.len(), 1);
+}
+
+/// Negate, add, subtract, multiply, divide, remainder, and extended instructions (fma, square roots).
+const FLOAT_ARITHMETIC: [u32; 8] = [12, 127, 129, 131, 133, 136, 140, 141];
+
+#[test]
+fn a_quotient_or_a_root_takes_at_most_fourteen_float_instructions() {
+    let newton = WgslTarget { newton: true, exact_division: false, exact_sqrt: false, ..STRICT };
+    for is_root in [false, true] {
+        let mut k = Builder::new("quotient", 1);
+        let (inputs, output) = ([k.input(DType::F32), k.input(DType::F32)], k.output(DType::F32));
+        let [a, b] = inputs.map(|p| k.load(p, &[0]));
+        let value = if is_root { k.unary(UnaryOp::Sqrt, a) } else { k.binary(BinaryOp::Div, a, b) };
+        let kernel = k.elementwise(&[(output, value)]).unwrap();
+        let count = |target| {
+            let module = Module::of(&kernel, target, 0);
+            let float = module.instructions().find(|i| i[0] & 0xffff == 22).expect("f32")[1];
+            // Extended instructions on integers are not counted.
+            let is_float = |i: &&[u32]| FLOAT_ARITHMETIC.contains(&(i[0] & 0xffff)) && i[1] == float;
+            module.instructions().filter(is_float).count()
+        };
+        assert_eq!(count(&STRICT), 1);
+        assert_eq!(count(&newton), 10, "root: {is_root}");
+    }
 }
 
 #[test]

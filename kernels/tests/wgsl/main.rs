@@ -6,17 +6,28 @@ mod gates;
 mod translated;
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use partita_kernels::wgsl::{WgslTarget, emit};
-use partita_kernels::{Builder, DType, Scalar, Verified};
+use partita_kernels::wgsl::{DriverFaults, WgslTarget, emit};
+use partita_kernels::{Builder, DType, Scalar, Subnormals, Verified};
 
 const STRICT: WgslTarget = WgslTarget {
     strict_floats: true,
+    subnormals: Subnormals::Kept,
+    exact_comparisons: true,
     exact_division: true,
     exact_sqrt: true,
     exact_fma: true,
     exact_f64: true,
     exact_fma64: true,
     ..WgslTarget::CAUTIOUS
+};
+
+/// An adapter that flushes.
+const FLUSHING: WgslTarget = WgslTarget {
+    subnormals: Subnormals::Flushed,
+    exact_comparisons: false,
+    exact_division: false,
+    faults: DriverFaults::FLUSHING,
+    ..STRICT
 };
 
 fn validate(kernel: &Verified, target: &WgslTarget) {
@@ -40,6 +51,8 @@ fn every_operation_on_every_type_is_valid() {
     for kernel in &all {
         validate(kernel, &WgslTarget { exact_f64: true, ..WgslTarget::CAUTIOUS });
         validate(kernel, &STRICT);
+        validate(kernel, &FLUSHING);
+        validate(kernel, &WgslTarget { newton: true, exact_f64: true, ..WgslTarget::CAUTIOUS });
     }
 }
 

@@ -12,13 +12,13 @@ use std::process::{Command, ExitCode};
 const RUN: &str = include_str!("run.sh");
 
 /// What is written into it as it stands: the first call on a GPU, the exchange of arrays with other
-/// libraries, and what plays launches and measures rulers without the engine.
+/// libraries, what plays launches without the engine, and processes without MPI.
 const SCRIPTS: &[(&str, &str)] = &[
     ("run.sh", RUN),
     ("first.sh", include_str!("first.sh")),
     ("dlpack.py", include_str!("dlpack.py")),
     ("probe.py", include_str!("probe.py")),
-    ("rulers.py", include_str!("rulers.py")),
+    ("ranks.py", include_str!("ranks.py")),
 ];
 
 /// The largest bundle: it travels, beside a working tree, within 64 MiB.
@@ -56,6 +56,9 @@ const FILES: &[(&str, &str)] = &[
     ("interop/tests", "interop/tests"),
     ("interop/pyproject.toml", "interop/pyproject.toml"),
 ];
+
+/// Where systems have the Vulkan loader, which machines of GPUs may lack; it goes along where it is here.
+const VULKAN: &[&str] = &["/usr/lib/x86_64-linux-gnu/libvulkan.so.1", "/usr/lib64/libvulkan.so.1"];
 
 /// Makes the folder; says how large it is.
 pub fn bundle(root: &Path, cargo: impl Fn() -> Command) -> ExitCode {
@@ -125,6 +128,10 @@ fn make(root: &Path, cargo: impl Fn() -> Command) -> Result<(PathBuf, u64), Stri
     }
     for (name, text) in SCRIPTS {
         std::fs::write(folder.join(name), text).map_err(io)?;
+    }
+    match VULKAN.iter().map(Path::new).find(|loader| loader.exists()) {
+        Some(loader) => copy(loader, &folder.join("vulkan/libvulkan.so.1")).map_err(io)?,
+        None => println!("skipped: a Vulkan loader (none is installed here)"),
     }
     let bytes = size(&folder).map_err(io)?;
     if bytes > MOST_BYTES {

@@ -25,6 +25,8 @@ DONE, NOT_FOUND = 0, 500
 # CU_JIT_INFO_LOG_BUFFER, its size, CU_JIT_ERROR_LOG_BUFFER, its size, CU_JIT_LOG_VERBOSE
 JIT_OPTIONS = (3, 4, 5, 6, 12)
 LOG_BYTES = 8192
+# What a launch may give a block of shared memory without an attribute of its function, CU_FUNC_ATTRIBUTE_..., that asks for more.
+USUAL_SHARED_BYTES, MAX_DYNAMIC_SHARED_SIZE_BYTES = 48 << 10, 8
 
 
 class Driver:
@@ -59,9 +61,12 @@ class Driver:
         self("cuMemAlloc_v2", c.byref(address), c.c_size_t(size))
         # About 0.6 as f16, 2e-4 as f32 and bf16, 2e-33 as f64: nothing subnormal, also when it is squared.
         pattern = bytes.fromhex("00393f39263926393f393f3926392639") * (1 << 16)
-        for at in range(0, size, len(pattern)):
-            count, to = c.c_size_t(min(len(pattern), size - at)), c.c_uint64(address.value + at)
-            self("cuMemcpyHtoDAsync_v2", to, pattern, count, self.stream)
+        done = min(len(pattern), size)
+        self("cuMemcpyHtoDAsync_v2", address, pattern, c.c_size_t(done), self.stream)
+        while done < size:
+            count, to = min(done, size - done), c.c_uint64(address.value + done)
+            self("cuMemcpyDtoDAsync_v2", to, address, c.c_size_t(count), self.stream)
+            done += count
         self("cuStreamSynchronize", self.stream)
         return address.value
 
@@ -84,7 +89,7 @@ class Driver:
 
     def launch(self, play: "Play") -> None:
         pointers = (c.c_void_p * 1)(c.addressof(play.parameters))
-        shape = [c.c_uint(n) for n in (*play.grid, *play.block, 0)]
+        shape = [c.c_uint(n) for n in (*play.grid, *play.block, play.shared_bytes)]
         self("cuLaunchKernel", play.function, *shape, self.stream, pointers, None)
 
     def seconds(self, work: "callable", times: int) -> float:
@@ -126,6 +131,9 @@ class Play:
         text = (folder / f"{launch['ptx']}.ptx").read_bytes()
         self.function, self.said = driver.load(text, launch["entry"])
         self.entry, self.grid, self.block = launch["entry"], launch["grid"], launch["block"]
+        self.shared_bytes = launch.get("shared_bytes", 0)
+        if self.shared_bytes > USUAL_SHARED_BYTES:
+            driver("cuFuncSetAttribute", self.function, MAX_DYNAMIC_SHARED_SIZE_BYTES, self.shared_bytes)
         parameters = bytearray.fromhex(launch["params"])
         for at in range(0, len(parameters) - 7, 8):
             (word,) = struct.unpack_from("<Q", parameters, at)

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # Runs what this bundle holds on this machine's GPUs and writes results/. Needs neither Rust nor network.
 #   bash run.sh [SECTION...]   of: tests goals tsunami ranks python bench sanitize; all by default, in this order;
-#                              and of what first.sh starts: devices rulers probe figures profile memcheck
+#                              and of what first.sh starts: probe calls figures side peers wgpu links memcheck; and profile
 # A call ends after BUDGET seconds (570): call again until nothing is left. What has passed is not repeated, what
 # has failed is tried again after all that is new.
 #   OUT=FOLDER    where copies of the results go after every step: summary.txt, and results.tar.gz, which a
 #                 bundle on another machine takes up if it lies beside run.sh
 #   PEERS=PYTHON  whose CuPy, PyTorch, Triton, JAX and pytest are used, default python3; empty: none
 #   QUICK=1       small sizes, to see that everything runs; the figures mean nothing
+#   SLOWER=N      multiplies every limit and the budget, for machines that only simulate a GPU
+#   LIBVULKAN=FILE  a Vulkan loader for wgpu, default vulkan/libvulkan.so.1 where the bundle carries one
 # Exit status: 0 all passed, 1 something failed, 2 misuse, 3 something was skipped or is left to be run.
 set -uo pipefail
 cd "$(dirname "$0")" || exit 2
@@ -15,11 +17,12 @@ sections=("${@:-all}")
 for section in "${sections[@]}"; do
     case "$section" in
     all | tests | goals | tsunami | ranks | python | bench | sanitize) ;;
-    devices | rulers | probe | figures | profile | memcheck) ;;
-    *) sed -n '2,13s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
+    probe | calls | figures | side | peers | wgpu | links | memcheck | profile) ;;
+    *) sed -n '2,15s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
     esac
 done
-out=results copies="${OUT:-}" budget="${BUDGET:-570}" python="${PEERS-python3}" quick="${QUICK:-}"
+out=results copies="${OUT:-}" slower="${SLOWER:-1}" python="${PEERS-python3}" quick="${QUICK:-}"
+budget=$((${BUDGET:-570} * slower))
 [ -e "$out/results.jsonl" ] || [ ! -e results.tar.gz ] || tar -xzf results.tar.gz || exit 2
 mkdir -p "$out/logs" && touch "$out/results.jsonl" || exit 2
 export XDG_RUNTIME_DIR="${XDG_RUNTIME_DIR:-/tmp}"
@@ -42,23 +45,28 @@ save() {
     tar --exclude '*.npy' -czf "$packed.new" "$out" && mv "$packed.new" "$packed"
     cp "$out/summary.txt" "$copies" 2>/dev/null
 }
-left=() tried=" " pass=new
-# step SECTION NAME LIMIT COMMAND...: runs it unless it has passed; its output becomes a log. With too little time for
-# its limit it gets what there is, if that is a third; whatever does not end then is left for the next call.
-step() {
-    local section="$1" name="$2" limit="$3" log="$out/logs/$2.log" begin code given=$((budget - SECONDS))
-    shift 3
-    case "$pass:$(verdict "$name")" in
-    *:passed | new:failed) return ;;
-    again:failed) case "$tried" in *" $name "*) return ;; esac ;;
-    again:*) return ;;
+tried=" " pass=new given=0
+: >"$out/left"
+# is_due NAME LIMIT: whether it is its turn; `given` are then the seconds that it gets. With too little time for its
+# limit it gets what there is, if that is a third; whatever does not end then is left for the next call.
+is_due() {
+    case "$pass:$(verdict "$1")" in
+    *:passed | new:failed) return 1 ;;
+    again:failed) case "$tried" in *" $1 "*) return 1 ;; esac ;;
+    again:*) return 1 ;;
     esac
-    [ "$given" -lt "$limit" ] || given="$limit"
-    if [ $((3 * given)) -lt "$limit" ]; then
-        left+=("$name")
-        return
+    given=$((budget - SECONDS))
+    [ "$given" -lt "$2" ] || given="$2"
+    if [ $((3 * given)) -lt "$2" ]; then
+        echo "$1" >>"$out/left"
+        return 1
     fi
-    tried="$tried$name "
+    tried="$tried$1 "
+}
+# execute SECTION NAME LIMIT COMMAND...: runs it within `given` seconds; its output becomes a log.
+execute() {
+    local section="$1" name="$2" limit="$3" log="$out/logs/$2.log" begin code
+    shift 3
     begin=$(date +%s%N)
     timeout -k 5 "$given" "$@" >"$log" 2>&1
     code=$?
@@ -69,15 +77,28 @@ step() {
     0) record "$section" "$name" passed "$1" "" ;;
     124 | 137)
         if [ "$given" -lt "$limit" ]; then
-            left+=("$name")
+            echo "$name" >>"$out/left"
         else
             record "$section" "$name" failed "$1" "stopped after $limit s"
         fi
         ;;
     *) record "$section" "$name" failed "$1" "ended with $code: $(tail -n 3 "$log")" ;;
     esac
+}
+# step SECTION NAME LIMIT COMMAND...: unless it has passed; the results so far are saved after it.
+step() {
+    local limit=$(($3 * slower))
+    is_due "$2" "$limit" || return 0
+    execute "$1" "$2" "$limit" "${@:4}"
     save
 }
+# start SECTION NAME LIMIT COMMAND...: a step beside the others that are started, until `finish`.
+start() {
+    local limit=$(($3 * slower))
+    is_due "$2" "$limit" || return 0
+    execute "$1" "$2" "$limit" "${@:4}" &
+}
+finish() { wait && save; }
 # skip SECTION NAME REASON
 skip() { [ "$pass" = again ] || has_passed "$2" || record "$1" "$2" skipped 0 "$3"; }
 
@@ -116,36 +137,99 @@ tests() {
     unset PARTITA_TEST_DEVICES PARTITA_FUZZ_SEEDS
 }
 
-# What decides first, on a machine seen for the first time: bits, rulers, every kernel alone, figures, why.
-devices() {
-    [ -n "$cuda" ] || { skip devices first-devices "$no_cuda" && return; }
-    local -x PARTITA_TEST_DEVICES=cuda PARTITA_FUZZ_SEEDS=0..60
-    step devices first-cuda_device 75 bin/test-cuda_device --show-output
-    step devices first-kernels 75 bin/test-kernels --show-output
-    step devices first-fuzz 40 bin/test-fuzz --show-output
-}
-
-rulers() {
-    [ -n "$cuda" ] || { skip rulers rulers-torch "$no_cuda" && return; }
-    [ -n "$python" ] || { skip rulers rulers-torch "no Python 3.11 or newer" && return; }
-    step rulers rulers-torch 60 "$python" rulers.py
-}
-
-# The record of all cases, played without the engine.
+# The record of all cases in three types, played without the engine.
 probe() {
     [ -n "$cuda" ] || { skip probe probe "$no_cuda" && return; }
     [ -e probe ] || { skip probe probe "the bundle was made without a record" && return; }
-    step probe probe 150 python3 probe.py probe ${quick:+--copy-bytes 65536 --seconds 0.001} \
-        --save "$out/probe.jsonl"
+    step probe probe 40 python3 probe.py probe --dtype f32,f64,f16 --seconds 0.04 \
+        ${quick:+--copy-bytes 65536 --seconds 0.001} --save "$out/probe.jsonl"
 }
 
-figures_first=copy,triad,fused8,expsin,sum,norm,sum_rows,sum_columns,stencil5,stencil7,step7,stencil13,stencil27
-figures_first+=,gray_scott,wave,d3q19,offset,turned
-first_figures() {
-    [ -n "$cuda" ] || { skip figures first-figures "$no_cuda" && return; }
-    figures first-figures --filter "=${figures_first//,/,=}"
-    figures first-L1 --filter L1
+# The Python package, where it is not installed yet; JAX would take most of the GPU's memory for itself.
+has_package() {
+    [ -n "$python" ] || { skip python python-install "no Python 3.11 or newer" && return 1; }
+    step python python-install 20 "$python" -m pip install --quiet --no-index --no-deps --upgrade --target site partita-*.whl
+    export PYTHONPATH="$PWD/site${package_path:+:$package_path}" PYTHONDONTWRITEBYTECODE=1 XLA_PYTHON_CLIENT_PREALLOCATE=false
+    has_passed python-install
 }
+package_path="${PYTHONPATH:-}"
+
+# Whole calls from Python, beside the libraries that are here.
+calls() {
+    has_package || { skip calls calls "the Python package is not installed" && return; }
+    has_numpy || { skip calls calls "$python has no NumPy" && return; }
+    step calls calls 75 bin/partita-bench calls --python "$python" --device "$bench_device" ${quick:+--smoke} \
+        --save "$out/calls.jsonl"
+}
+
+# What GPUs were measured with before, and less time for each.
+first_size=(--quick --n $((1 << 26)) --plane 8192 --cube 512 --samples 9)
+[ -z "$quick" ] || first_size=(--smoke)
+# first_figures NAME LIMIT ARGUMENTS...
+first_figures() {
+    step figures "$1" "$2" bin/partita-bench run --device "$bench_device" "${first_size[@]}" "${@:3}" --save "$out/$1.jsonl"
+}
+figures_of_first() {
+    [ -n "$cuda" ] || { skip figures first-figures "$no_cuda" && return; }
+    first_figures first-figures 45 --filter E1,E2,R1,S1,S2,S3
+    first_figures first-programs 35 --filter T1,A1
+    first_figures first-L1 15 --filter L1
+}
+
+# Tests side by side: whether the bits are right. Each may have a part of the cores.
+side() {
+    local -x PARTITA_TEST_DEVICES=cuda PARTITA_FUZZ_SEEDS=0..60
+    local test beside=() size=(--scale 4 --parts 6 --steps 200 --frames 0 --data salish_topobathy.npz --json)
+    [ -z "$quick" ] || size=(--scale 1 --parts 3 --steps 5 --frames 0 --data salish_topobathy.npz --json)
+    [ -n "$cuda" ] || { skip tests side "$no_cuda" && return; }
+    for test in bin/test-*; do
+        [ "$test" = bin/test-fork ] || start tests "$(basename "$test")" 100 "$test" --show-output
+    done
+    start tsunami tsunami-host 100 bin/tsunami --device host "${size[@]}" --dump "$out/host.npy"
+    start tsunami tsunami-cuda 100 bin/tsunami --device cuda "${size[@]}" --dump "$out/cuda.npy"
+    if has_package; then
+        ! "$python" -c 'import xdist' 2>/dev/null || beside=(-n 6)
+        if "$python" -c 'import pytest' 2>/dev/null; then
+            start python python-cuda 100 "$python" -m pytest interop/tests -c interop/pyproject.toml -q -k cuda --maxfail 80 \
+                -p no:cacheprovider ${beside[@]+"${beside[@]}"}
+        else
+            skip python python-cuda "$python has no pytest"
+        fi
+        start python python-dlpack 60 "$python" dlpack.py
+    fi
+    finish
+    step tsunami tsunami-same-bits 5 cmp "$out/host.npy" "$out/cuda.npy"
+}
+
+# The peers in one process, which compiles everything before anything is timed.
+peers() {
+    [ -n "$cuda" ] || { skip peers peers "$no_cuda" && return; }
+    [ -n "$python" ] || { skip peers peers "no Python 3.11 or newer" && return; }
+    has_numpy || { skip peers peers "$python has no NumPy" && return; }
+    first_figures peers 130 --peers "$python" --budget $((120 * slower)) --filter "$peers_filter"
+}
+peers_filter="=copy,=triad,=fused8,=expsin,=sum,=norm,=sum_columns,=turned,=stencil5,=stencil7,=stencil13,=stencil27"
+peers_filter+=",=gray_scott,=wave,=d3q19"
+
+# wgpu, by the loader that is carried where the machine has none.
+wgpu() {
+    local loader="${LIBVULKAN:-}" drivers=/usr/local/nvidia/share/vulkan/icd.d seen
+    [ -n "$loader" ] || [ ! -e vulkan/libvulkan.so.1 ] || loader="$PWD/vulkan/libvulkan.so.1"
+    if [ -n "$loader" ]; then
+        [ -e "$loader" ] || { skip wgpu wgpu "LIBVULKAN: there is no $loader" && return; }
+        mkdir -p "$out/loader" && ln -sf "$(realpath "$loader")" "$out/loader/libvulkan.so.1"
+        local -x LD_LIBRARY_PATH="$PWD/$out/loader${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+    fi
+    [ ! -d "$drivers" ] || local -x VK_DRIVER_FILES="${VK_DRIVER_FILES:-$(printf '%s:' "$drivers"/*.json)}"
+    seen=$(timeout 60 bin/partita-bench doctor 2>/dev/null | grep '^[a-z ]*: wgpu' | paste -sd ';')
+    [ -n "$seen" ] || { skip wgpu wgpu "wgpu finds no adapter; LIBVULKAN names a Vulkan loader" && return; }
+    local -x PARTITA_TEST_DEVICES=wgpu
+    step wgpu wgpu-kernels 25 bin/test-kernels --show-output
+    step wgpu wgpu-arrays 25 bin/test-arrays --show-output
+    step wgpu wgpu-figures 30 bin/partita-bench run --device wgpu "${wgpu_size[@]}" --filter W1 --save "$out/wgpu-figures.jsonl"
+}
+wgpu_size=(--quick --n $((1 << 25)) --plane 4096 --cube 256 --samples 7)
+[ -z "$quick" ] || wgpu_size=(--smoke)
 
 # Nine kernels under the profiler, each launched once.
 profile() {
@@ -158,28 +242,42 @@ profile() {
         --filter copy,fused8,sum,sum_rows,sum_columns,stencil7,stencil27,wave,d3q19
 }
 
+# checked NAME LIMIT TOOL TEST...: tests under one of the sanitizer's tools.
+checked() {
+    [ -n "$cuda" ] || { skip sanitize "$1" "$no_cuda" && return; }
+    [ "$simulated" -eq 0 ] || { skip sanitize "$1" "the simulated driver checks by itself" && return; }
+    command -v compute-sanitizer >/dev/null || { skip sanitize "$1" "compute-sanitizer is not installed" && return; }
+    PARTITA_TEST_DEVICES=cuda step sanitize "$1" "$2" compute-sanitizer --tool "$3" --error-exitcode 1 \
+        bin/test-kernels --test-threads 1 "${@:4}"
+}
 memcheck() {
-    [ -n "$cuda" ] || { skip memcheck first-memcheck "$no_cuda" && return; }
-    [ "$simulated" -eq 0 ] || { skip memcheck first-memcheck "the simulated driver checks by itself" && return; }
-    command -v compute-sanitizer >/dev/null || { skip memcheck first-memcheck "compute-sanitizer is not installed" && return; }
-    PARTITA_TEST_DEVICES=cuda step memcheck first-memcheck 60 compute-sanitizer --tool memcheck --error-exitcode 1 \
-        bin/test-kernels --test-threads 1 folds stencils
+    checked first-memcheck 30 memcheck folds stencils
+    checked first-racecheck 60 racecheck folds stencils
 }
 
 # Programs of several processes, whose messages travel in every way there is.
-ranks() {
-    local mpi="$PWD/bin/mpi" n
+# mpi_ranks LIMIT COUNT...
+mpi_ranks() {
+    local mpi="$PWD/bin/mpi" limit="$1" n
     [ -n "$cuda" ] || { skip ranks ranks-cuda "$no_cuda" && return; }
     [ -e bin/mpi ] || { skip ranks ranks-cuda "the bundle was made without an MPI for CUDA" && return; }
     local -x OPAL_PREFIX="$mpi" LD_LIBRARY_PATH="${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$mpi/lib" PARTITA_THREADS=1
     local -x OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-    for n in 2 3; do
-        step ranks "ranks-pointers-$n" 120 env PARTITA_CUDA_IPC=0 "$mpi/bin/mpirun" --oversubscribe -n "$n" bin/ranks cuda "device pointers"
-        step ranks "ranks-ipc-$n" 120 "$mpi/bin/mpirun" --oversubscribe -n "$n" bin/ranks cuda "CUDA IPC between"
-        step ranks "ranks-staged-$n" 120 env PARTITA_CUDA_IPC=0 PARTITA_CUDA_AWARE_MPI=0 \
+    for n in "${@:2}"; do
+        step ranks "ranks-pointers-$n" "$limit" env PARTITA_CUDA_IPC=0 "$mpi/bin/mpirun" --oversubscribe -n "$n" bin/ranks cuda "device pointers"
+        step ranks "ranks-ipc-$n" "$limit" "$mpi/bin/mpirun" --oversubscribe -n "$n" bin/ranks cuda "CUDA IPC between"
+        step ranks "ranks-staged-$n" "$limit" env PARTITA_CUDA_IPC=0 PARTITA_CUDA_AWARE_MPI=0 \
             "$mpi/bin/mpirun" --oversubscribe -n "$n" bin/ranks cuda "staged"
     done
 }
+# tcp_ranks LIMIT: without MPI, from Python.
+tcp_ranks() {
+    has_package || { skip ranks ranks-tcp "the Python package is not installed" && return; }
+    has_numpy || { skip ranks ranks-tcp "$python has no NumPy" && return; }
+    step ranks ranks-tcp "$1" "$python" ranks.py ${quick:+--small} --processes 1,2,3
+}
+ranks() { mpi_ranks 120 2 3 && tcp_ranks 120; }
+links() { mpi_ranks 12 2 && tcp_ranks 24; }
 
 tsunami() {
     local device size=(--scale 4 --parts 6 --steps 200 --frames 0 --data salish_topobathy.npz --json)
@@ -204,7 +302,7 @@ figures() {
 bench_device=host size=(--n $((1 << 27)) --plane 16384 --cube 512 --samples 21)
 [ -z "$cuda" ] || bench_device=cuda
 [ -z "$quick" ] || size=(--smoke)
-peers() { [ -n "$python" ] && "$python" -c 'import numpy' 2>/dev/null; }
+has_numpy() { [ -n "$python" ] && "$python" -c 'import numpy' 2>/dev/null; }
 # beside DTYPE NAME...: a workload at a time: peers import and compile for long, each in a process of its own.
 beside() {
     local dtype="$1" name mark
@@ -221,7 +319,7 @@ goals() {
     figures bench-E1-R1-f32 --filter E1,R1
     if [ -z "$python" ]; then
         skip bench peers "no Python 3.11 or newer"
-    elif ! peers; then
+    elif ! has_numpy; then
         skip bench peers "$python has no NumPy"
     else
         beside f32 triad fused8 sum stencil7 d3q19
@@ -237,9 +335,9 @@ bench() {
     for group in T1,A1 H1 P1 L1; do
         figures "bench-${group//,/-}" --filter "$group"
     done
-    if peers; then
+    if has_numpy; then
         beside f32 sum_rows sum_columns max norm stencil5 stencil27 wave gray_scott expsin turned_too slab_slab jacobi \
-            record flush dlpack_out dlpack_round
+            record flush
         beside f64 fused8 stencil7
     fi
     for group in E1,R1 S1,S2 S3 E2; do
@@ -266,11 +364,7 @@ page() {
 }
 
 python() {
-    [ -n "$python" ] || { skip python python-install "no Python 3.11 or newer" && return; }
-    step python python-install 60 "$python" -m pip install --quiet --no-index --no-deps --upgrade --target site partita-*.whl
-    has_passed python-install || return
-    # JAX would take most of the GPU's memory for itself.
-    export PYTHONPATH="$PWD/site" PYTHONDONTWRITEBYTECODE=1 XLA_PYTHON_CLIENT_PREALLOCATE=false
+    has_package || return 0
     if "$python" -c 'import pytest' 2>/dev/null; then
         step python python-tests 280 "$python" -m pytest interop/tests -c interop/pyproject.toml -q -rs -p no:cacheprovider
     else
@@ -281,7 +375,6 @@ python() {
     else
         skip python python-dlpack "$python has no NumPy"
     fi
-    unset PYTHONPATH
 }
 
 sanitize() {
@@ -289,16 +382,7 @@ sanitize() {
     [ -z "$cuda" ] ||
         PARTITA_TEST_DEVICES=cuda PARTITA_FUZZ_SEEDS=300..2000 step sanitize more-fuzz 280 bin/test-fuzz --show-output
     for tool in memcheck racecheck initcheck; do
-        if [ -z "$cuda" ]; then
-            skip sanitize "sanitize-$tool" "$no_cuda"
-        elif [ "$simulated" -gt 0 ]; then
-            skip sanitize "sanitize-$tool" "the simulated driver checks by itself"
-        elif ! command -v compute-sanitizer >/dev/null; then
-            skip sanitize "sanitize-$tool" "compute-sanitizer is not installed"
-        else
-            PARTITA_TEST_DEVICES=cuda step sanitize "sanitize-$tool" 280 compute-sanitizer --tool "$tool" \
-                --error-exitcode 1 bin/test-kernels --test-threads 1 folds gather stencils copies narrow
-        fi
+        checked "sanitize-$tool" 280 "$tool" folds gather stencils copies narrow
     done
 }
 
@@ -306,7 +390,7 @@ for pass in new again; do
     for section in "${sections[@]}"; do
         case "$section" in
         all) tests; goals; tsunami; ranks; python; bench; sanitize ;;
-        figures) first_figures ;;
+        figures) figures_of_first ;;
         *) "$section" ;;
         esac
     done
@@ -318,15 +402,15 @@ page
     cat "$out/machine.txt"
     echo && sed -n 's/.*"name":"\([^"]*\)","verdict":"\([^"]*\)","seconds":\([^,]*\),"note":\(.*\)}/\2 \1 \3 s \4/p' \
         "$out/results.jsonl" | awk '$1 != "seen" { last[$2] = $0 } END { for (name in last) print last[name] }' | sort
-    echo && for name in ${left[@]+"${left[@]}"}; do echo "left $name"; done
+    echo && sed 's/^/left /' "$out/left"
     echo && grep -h '^ran: ' "$out"/logs/*.log 2>/dev/null | awk '{ n[$2] += $3 } END { for (i in n) print "ran:", i, n[i] }' | sort
     grep -h '^skipped: ' "$out"/logs/*.log 2>/dev/null | sort -u
-    for table in "$out"/logs/{rulers,probe,profile,first-figures,first-L1,bench-}*.log; do
+    for table in "$out"/logs/{probe,calls,first-,peers,wgpu-figures,profile,bench-}*.log; do
         [ ! -s "$table" ] || { echo && basename "$table" .log && cat "$table"; }
     done
 } >"$out/summary.txt"
 save
 count() { grep -c "^$1 " "$out/summary.txt"; }
-echo "$(count passed) passed, $(count failed) failed, $(count skipped) skipped, ${#left[@]} left; see $out/summary.txt"
+echo "$(count passed) passed, $(count failed) failed, $(count skipped) skipped, $(count left) left; see $out/summary.txt"
 [ "$(count failed)" -eq 0 ] || exit 1
-[ "$(count skipped)" -eq 0 ] && [ "${#left[@]}" -eq 0 ] || exit 3
+[ "$(count skipped)" -eq 0 ] && [ "$(count left)" -eq 0 ] || exit 3

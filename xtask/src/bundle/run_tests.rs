@@ -215,6 +215,8 @@ const PTX: &str = "\
 .target sm_90
 .address_size 64
 
+.extern .shared .align 16 .b8 row[];
+
 .visible .entry vector_copy(.param .align 8 .b8 launch[24])
 .maxntid 256, 1, 1
 {
@@ -233,32 +235,22 @@ const PTX: &str = "\
     @%p ret;
     mad.wide.s32 %at, %x, 4, %from;
     ld.global.nc.f32 %v, [%at];
+    mov.u32 %r0, row;
+    mad.lo.u32 %r0, %r2, 4, %r0;
+    st.shared.f32 [%r0+64512], %v;
     mad.wide.s32 %at, %x, 4, %to;
     st.global.f32 [%at], %v;
     ret;
 }
 ";
 const LAUNCH: &str = r#"{"ptx":"ab","entry":"vector_copy","grid":[4,1,1],"block":[256,1,1],
-"params":"00010000007000000000100000700000e803000000000000",
-"memory":[[123145302310912,8192],[123145303359488,8192]]}"#;
-const TORCH: &str = "
-class Event:
-    def __init__(self, enable_timing): pass
-    def record(self): pass
-    def synchronize(self): pass
-    def elapsed_time(self, end): return 2.0
-class cuda:
-    Event = Event
-    is_available = staticmethod(lambda: True)
-class Tensor:
-    def copy_(self, other): pass
-    def sum(self): pass
-rand = lambda count, device: Tensor()
-empty_like = lambda tensor: Tensor()
-";
+"shared_bytes":65536,"params":"00010000007000000000100000700000e803000000000000",
+"memory":[[123145302310912,8192],[123145303359488,4194304]]}"#;
+/// A Python that has everything, and runs the probe.
+const PYTHON: &str = "#!/bin/sh\ncase $1 in -m|-c|dlpack.py|ranks.py) exit 0;; esac\nexec python3 \"$@\"\n";
 
-/// The stand-ins: tools that do what they are asked without looking, and PyTorch. The driver is the simulated
-/// one: what the probe asks of it is checked.
+/// The stand-ins: tools that do what they are asked without looking. The driver is the simulated one: what
+/// the probe asks of it is checked.
 #[test]
 fn the_first_call_goes_in_its_order_and_plays_the_record() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -271,44 +263,92 @@ fn the_first_call_goes_in_its_order_and_plays_the_record() {
     std::fs::create_dir_all(&tools).unwrap();
     std::fs::create_dir_all(&record).unwrap();
     std::os::unix::fs::symlink(library, tools.join("libcuda.so.1")).unwrap();
-    for tool in ["ncu", "compute-sanitizer"] {
-        let text = "#!/bin/sh\nwhile [ \"$1\" != python3 ] && [ -n \"$1\" ]; do shift; done\nexec \"$@\"\n";
+    for (tool, text) in [("compute-sanitizer", "#!/bin/sh\n"), ("python", PYTHON)] {
         std::fs::write(tools.join(tool), text).unwrap();
         std::fs::set_permissions(tools.join(tool), std::fs::Permissions::from_mode(0o755)).unwrap();
     }
-    std::fs::write(tools.join("torch.py"), TORCH).unwrap();
+    std::fs::create_dir_all(bundle.folder.join("bin/mpi/bin")).unwrap();
+    bundle.program("mpi/bin/mpirun", "");
+    std::fs::write(tools.join("libvulkan.so.1"), "").unwrap();
     std::fs::write(record.join("ab.ptx"), PTX).unwrap();
     let launch = LAUNCH.replace('\n', "");
     let case = r#"{"case":"copy","dtype":"f32","bytes":8000}"#;
     std::fs::write(record.join("launches.jsonl"), format!("{launch}\n{{}}\n{launch}\n{case}\n")).unwrap();
-    let mut command = Command::new("bash");
-    command.arg(bundle.folder.join("first.sh")).env("PRETEND", GPU).env("PEERS", "python3");
-    command.env_remove("OUT").env("QUICK", "1").env("BUDGET", "570");
-    let path = std::env::var_os("PATH").unwrap();
-    let folders = std::iter::once(tools.clone()).chain(std::env::split_paths(&path));
-    command.env("PATH", std::env::join_paths(folders).unwrap());
-    command.env("LD_LIBRARY_PATH", &tools).env("PYTHONPATH", &tools).env("PARTITA_SIM_DEVICES", "1");
-    let (status, started) = bundle.started_by(command);
+    let call = |budget: &str| {
+        let mut command = Command::new("bash");
+        command.arg(bundle.folder.join("first.sh")).env("PRETEND", format!("{GPU}\ndevice: wgpu Pretended"));
+        command.env("PEERS", tools.join("python")).env_remove("OUT").env("QUICK", "1").env("BUDGET", budget);
+        command.env("LIBVULKAN", tools.join("libvulkan.so.1")).env("PARTITA_SIM_TRACE", "1");
+        let path = std::env::var_os("PATH").unwrap();
+        let folders = std::iter::once(tools.clone()).chain(std::env::split_paths(&path));
+        command.env("PATH", std::env::join_paths(folders).unwrap());
+        command.env("LD_LIBRARY_PATH", &tools).env("PARTITA_SIM_DEVICES", "1");
+        bundle.started_by(command)
+    };
+    let (status, started) = call("720");
     let (lines, summary) = (bundle.read("results.jsonl"), bundle.read("summary.txt"));
     let name = |line: &str| Some(line.split_once("\"name\":\"")?.1.split('"').next()?.to_owned());
     let names: Vec<String> = lines.lines().skip(1).filter_map(name).collect();
-    let order = [
-        "first-cuda_device",
-        "first-kernels",
-        "first-fuzz",
-        "rulers-torch",
-        "probe",
-        "first-figures",
-        "first-L1",
-        "profile",
+    let at = |wanted: &str| names.iter().position(|name| name == wanted);
+    // Those side by side come in any order among themselves.
+    let beside = ["test-kernels", "test-arrays", "tsunami-cuda", "python-cuda", "python-dlpack"];
+    let before = ["probe", "python-install", "calls", "first-figures", "first-programs", "first-L1"];
+    let after = [
+        "tsunami-same-bits",
+        "peers",
+        "wgpu-kernels",
+        "wgpu-arrays",
+        "wgpu-figures",
+        "ranks-pointers-2",
+        "ranks-ipc-2",
+        "ranks-staged-2",
+        "ranks-tcp",
         "first-memcheck",
+        "first-racecheck",
     ];
-    assert_eq!((names, status), (order.map(str::to_owned).to_vec(), Some(0)), "{summary}");
-    assert_eq!(started, ["test-cuda_device", "test-kernels", "test-fuzz"]);
-    assert!(
-        summary.contains("torch copy_: 400.0 us, ") && summary.contains("cuMemcpyDtoDAsync "),
-        "{summary}"
-    );
+    for test in beside {
+        let order: Vec<_> = before.iter().chain([&test]).chain(&after).map(|name| at(name)).collect();
+        assert!(order.iter().all(Option::is_some) && order.is_sorted(), "{test}: {names:?}\n{summary}");
+    }
+    assert_eq!((status, summary.contains("failed ")), (Some(0), false), "{summary}");
+    assert!(started.contains(&"test-fuzz".to_owned()) && summary.contains("cuMemcpyDtoDAsync "), "{summary}");
     let played = bundle.read("probe.jsonl");
     assert!(played.contains("\"said\": \"simulated, ") && !played.contains("\"seconds\": 0.0,"), "{played}");
+    // Memory is filled from the device's own: the host sends one pattern for each of it.
+    let log = bundle.read("logs/probe.log");
+    let calls = |name: &str| log.lines().filter(|line| line.contains(name)).count();
+    assert!(calls("cuMemcpyHtoDAsync") <= calls("cuMemAlloc") && calls("cuMemAlloc") > 0, "{log}");
+    assert!(bundle.folder.join("results/loader/libvulkan.so.1").exists());
+}
+
+/// Each step gets its whole limit within the twelve minutes; those side by side end together.
+#[test]
+fn the_limits_of_the_first_call_fit_into_twelve_minutes() {
+    let run = super::RUN.replace("\\\n", " ");
+    let limits = |function: &str| -> Vec<(bool, u64)> {
+        let body = run.split(&format!("\n{function}() {{")).nth(1).unwrap_or_else(|| panic!("{function}"));
+        let body = body.split("\n}").next().unwrap_or_default().replace(" }", "");
+        let words = body.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let limit = |words: Vec<&str>| {
+            let at = words.iter().position(|w| ["step", "start", "first_figures", "checked"].contains(w))?;
+            let number = words[at + 1..].iter().find_map(|word| word.parse().ok())?;
+            Some((words[at] == "start", number))
+        };
+        words.filter_map(limit).collect()
+    };
+    let total: u64 =
+        ["probe", "has_package", "calls", "figures_of_first", "side", "peers", "wgpu", "memcheck"]
+            .iter()
+            .map(|function| {
+                let all = limits(function);
+                assert!(!all.is_empty(), "{function}");
+                let beside = all.iter().filter(|(is_beside, _)| *is_beside).map(|(_, limit)| limit).max();
+                let alone: u64 = all.iter().filter(|(is_beside, _)| !is_beside).map(|(_, limit)| limit).sum();
+                alone + beside.unwrap_or(&0)
+            })
+            .sum();
+    let links = run.split("\nlinks() {").nth(1).unwrap().lines().next().unwrap();
+    let numbers: Vec<u64> = links.split([' ', ';']).filter_map(|word| word.parse().ok()).collect();
+    let [mpi, _, tcp] = numbers[..] else { panic!("{links}") };
+    assert!(total + 3 * mpi + tcp <= 720, "{total} {links}");
 }

@@ -3,12 +3,16 @@
 //! Small launches are repeated by the definition of the IR ([`interpret`]). Larger ones, for which it is too
 //! slow, run on the CPU engine without machine code, which the tests of `partita_kernels` hold against the
 //! definition.
+//!
+//! Where a device may flush subnormals ([`Device::subnormals`]), the definition runs with and without that. An
+//! element may be what either gives; on a device that is known to flush it must be what the definition with it
+//! gives, or a zero where that has one and the other a subnormal.
 
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use partita_kernels::{Access, DType, Launch, Scalar, cpu, interpret};
+use partita_kernels::{Access, DType, Launch, Scalar, Subnormals, cpu, interpret};
 
 use super::job::Job;
 use crate::device::handle::Device;
@@ -29,10 +33,12 @@ pub fn compared_launches() -> u64 {
 /// Runs jobs of which none writes what another reads or writes, and compares what they wrote.
 pub(super) fn checked(device: &Device, jobs: &[Job], run: impl FnOnce() -> Result<()>) -> Result<()> {
     device.wait()?;
-    let expected = Expected::of(device, jobs)?;
+    let expected = Expected::of(device, jobs, false)?;
+    let may_flush = device.subnormals() != Subnormals::Kept;
+    let flushed = may_flush.then(|| Expected::of(device, jobs, true)).transpose()?;
     run()?;
     device.wait()?;
-    jobs.iter().try_for_each(|job| expected.compare(device, job))?;
+    jobs.iter().try_for_each(|job| expected.compare(flushed.as_ref(), device, job))?;
     COMPARED.fetch_add(jobs.len() as u64, Ordering::Relaxed);
     Ok(())
 }
@@ -62,7 +68,7 @@ fn touched(job: &Job) -> Vec<Option<Range<u64>>> {
 }
 
 impl Expected {
-    fn of(device: &Device, jobs: &[Job]) -> Result<Expected> {
+    fn of(device: &Device, jobs: &[Job], flush: bool) -> Result<Expected> {
         let mut hulls: HashMap<u64, (&Allocation, Range<u64>)> = HashMap::new();
         for job in jobs {
             for (allocation, range) in job.memory.iter().zip(touched(job)) {
@@ -85,11 +91,11 @@ impl Expected {
             Ok((id, Copied { start, content }))
         };
         let expected = Expected(hulls.into_iter().map(copied).collect::<Result<_>>()?);
-        jobs.iter().try_for_each(|job| expected.repeat(job))?;
+        jobs.iter().try_for_each(|job| expected.repeat(job, flush))?;
         Ok(expected)
     }
 
-    fn repeat(&self, job: &Job) -> Result<()> {
+    fn repeat(&self, job: &Job, flush: bool) -> Result<()> {
         let kernel = job.program.kernel();
         let mut launch = Launch::clone(&job.launch);
         let mut memory = Vec::with_capacity(job.memory.len());
@@ -101,13 +107,15 @@ impl Expected {
             memory.push((&copied.content, param.dtype.size_bytes()));
         }
         let elements: usize = memory.iter().map(|(block, size)| block.bytes() / size).sum();
-        if launch.points() * kernel.kernel().body.len() + elements > DEFINITION_STEPS {
+        // The CPU engine keeps subnormals.
+        if !flush && launch.points() * kernel.kernel().body.len() + elements > DEFINITION_STEPS {
             return Ok(host::launch(&cpu::Program::compile_loops(kernel), &launch, memory.into_iter(), 1)?);
         }
         let before: Vec<interpret::ElementBits> =
             memory.iter().map(|(block, size)| elements_of(block, *size)).collect();
         let mut after = before.clone();
-        interpret::run(kernel, &launch, &mut after)?;
+        let run = if flush { interpret::run_flushed } else { interpret::run };
+        run(kernel, &launch, &mut after)?;
         // Parameters may share an allocation, so only elements that changed are written.
         for (((block, size), before), after) in memory.iter().zip(before).zip(after) {
             for (at, bits) in after.iter().enumerate().filter(|&(at, &bits)| bits != before[at]) {
@@ -117,19 +125,32 @@ impl Expected {
         Ok(())
     }
 
-    fn compare(&self, device: &Device, job: &Job) -> Result<()> {
+    fn compare(&self, flushed: Option<&Expected>, device: &Device, job: &Job) -> Result<()> {
         let kernel = job.program.kernel().kernel();
         for (p, range) in touched(job).into_iter().enumerate() {
             let Some(range) = range.filter(|_| kernel.params[p].access != Access::In) else { continue };
             let (dtype, copied) = (kernel.params[p].dtype, &self.0[&job.memory[p].id]);
             let mut given = vec![0; (range.end - range.start) as usize];
+            let first = (range.start - copied.start) as usize;
             let mut expected = vec![0; given.len()];
             device.download(&job.memory[p], range.start, &mut given)?;
-            copied.content.read((range.start - copied.start) as usize, &mut expected);
+            copied.content.read(first, &mut expected);
             let size = dtype.size_bytes();
-            let mut pairs = expected.chunks_exact(size).zip(given.chunks_exact(size));
-            if let Some(at) = pairs.position(|(expected, given)| !same(dtype, expected, given)) {
-                let shown = |bytes: &[u8]| number(dtype, &bytes[at * size..][..size]).to_string();
+            let element = |bytes: &[u8], at: usize| number(dtype, &bytes[at * size..][..size]);
+            let mut elements = 0..given.len() / size;
+            let wrong = match flushed {
+                None => elements.find(|&at| !same(element(&expected, at), element(&given, at))),
+                Some(flushed) => {
+                    let (kept, is_known) = (expected.clone(), device.subnormals() == Subnormals::Flushed);
+                    flushed.0[&job.memory[p].id].content.read(first, &mut expected);
+                    elements.find(|&at| {
+                        let of = |bytes: &[u8]| element(bytes, at);
+                        !flushed_as(is_known, of(&kept), of(&expected), of(&given))
+                    })
+                }
+            };
+            if let Some(at) = wrong {
+                let shown = |bytes: &[u8]| element(bytes, at).to_string();
                 return Err(Error::Differs {
                     device: device.name().to_owned(),
                     kernel: kernel.name.clone(),
@@ -172,9 +193,19 @@ fn number(dtype: DType, bytes: &[u8]) -> Scalar {
 }
 
 /// The same bits, or both NaN.
-fn same(dtype: DType, a: &[u8], b: &[u8]) -> bool {
-    let is_nan = |bytes| dtype.is_float() && number(dtype, bytes).to_f64().is_nan();
+fn same(a: Scalar, b: Scalar) -> bool {
+    let is_nan = |value: Scalar| value.dtype.is_float() && value.to_f64().is_nan();
     a == b || (is_nan(a) && is_nan(b))
+}
+
+/// Whether a device that may flush, or is known to, gave what it should, where `kept` and `flushed` are the
+/// results without and with that.
+fn flushed_as(is_known: bool, kept: Scalar, flushed: Scalar, given: Scalar) -> bool {
+    // Rounded before or after it is found to be too small.
+    let is_single = matches!(given.dtype, DType::F32 | DType::BF16);
+    let is_tiny = |value: Scalar| is_single && value.to_f64().abs() <= f32::MIN_POSITIVE.into();
+    let is_zero = given.to_f64() == 0.0 && is_tiny(kept) && is_tiny(flushed);
+    same(flushed, given) || is_zero || (!is_known && same(kept, given))
 }
 
 #[cfg(test)]
@@ -221,9 +252,15 @@ mod tests {
 
     #[test]
     fn all_nan_are_the_same_and_zeros_have_signs() {
-        let bytes = |value: f32| value.to_le_bytes();
-        assert!(same(DType::F32, &bytes(f32::NAN), &bytes(-f32::NAN)));
-        assert!(!same(DType::F32, &bytes(0.0), &bytes(-0.0)));
-        assert!(!same(DType::I32, &bytes(f32::NAN), &bytes(-f32::NAN)));
+        let of = |dtype, value: f32| number(dtype, &value.to_le_bytes());
+        let single = |value: f32| of(DType::F32, value);
+        assert!(same(single(f32::NAN), single(-f32::NAN)));
+        assert!(!same(single(0.0), single(-0.0)));
+        assert!(!same(of(DType::I32, f32::NAN), of(DType::I32, -f32::NAN)));
+        let [one, zero, tiny] = [1.0, 0.0, 1e-40].map(single);
+        assert!(flushed_as(true, tiny, zero, zero) && flushed_as(false, tiny, zero, tiny));
+        assert!(!flushed_as(true, tiny, zero, tiny) && !flushed_as(false, tiny, zero, one));
+        assert!(!flushed_as(true, one, zero, one) && flushed_as(false, one, zero, one));
+        assert!(!flushed_as(true, one, one, zero) && !flushed_as(false, one, one, zero));
     }
 }

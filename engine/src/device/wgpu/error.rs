@@ -2,7 +2,7 @@
 //! that tests make smaller.
 
 use partita_kernels::LaunchError;
-use partita_kernels::wgsl::WgslUnsupported;
+use partita_kernels::wgsl::{DriverFaults, WgslUnsupported};
 
 use crate::device::driver::DriverError;
 
@@ -66,6 +66,8 @@ pub struct Shrink {
     pub hardware: bool,
     /// Keep its memory out of this process's address space.
     pub hidden: bool,
+    /// What kernels get wrong on purpose, as other adapters do.
+    pub faults: DriverFaults,
 }
 
 impl From<WgpuError> for DriverError {

@@ -2,8 +2,8 @@
 //!
 //! Everything runs in the order of the calls.
 //!
-//! What is not guaranteed: subnormals may be flushed to zero, and comparisons and rounding functions may get
-//! signs of zero, infinities and NaN wrong, where the driver does not offer the float controls of Vulkan 1.2;
+//! What an adapter does with subnormals is found by trial ([`Device::subnormals`](crate::Device::subnormals)).
+//! What is not guaranteed: comparisons and rounding functions may get signs of zero, infinities and NaN wrong, where the driver does not offer the float controls of Vulkan 1.2;
 //! Metal and DX12 offer none. `PARTITA_CHECK=1` finds what differs.
 //! docs/wgpu.md has the table.
 //!

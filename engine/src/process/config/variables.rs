@@ -160,6 +160,11 @@ pub const VARIABLES: &[Variable] = &[
     developer("PARTITA_TEST_MEMORY", "set by tests", "shared memory that a test passes to its other process"),
     developer("PARTITA_TEST_EVENT", "set by tests", "an event that a test passes to its other process"),
     developer("PARTITA_TEST_WITHOUT", "set by tests", "which wait a test leaves out in its other process"),
+    developer(
+        "PARTITA_WGPU_FLUSH",
+        SWITCH,
+        "whether kernels for adapters flush subnormals of f32, as some drivers do",
+    ),
     developer("PARTITA_FUZZ_SEEDS", SEEDS, "seeds of `--test fuzz`"),
     developer("PARTITA_LOOP_SEEDS", SEEDS, "seeds of `--test loops`"),
     developer("PARTITA_VIEW_SEEDS", "a count", "random views of `--test views`"),

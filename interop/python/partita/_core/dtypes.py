@@ -223,6 +223,19 @@ def wide_for(dtype: DType) -> DType:
     return {"b": int64, "i": int64, "u": uint64}.get(dtype.kind, dtype)
 
 
+def number_of(value: Any, dtype: DType) -> Any:
+    """A scalar of NumPy's as the Python number that an array of the type stores when NumPy assigns the scalar; other values as
+    they are."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None or not isinstance(value, numpy.generic) or value.dtype.kind not in "biufc":
+        return value
+    if dtype is bfloat16:
+        return value.item()
+    cell = numpy.empty((), dtype.name)
+    cell[()] = value
+    return cell.item()
+
+
 def can_cast(source: DType, target: DType, casting: str = "same_kind") -> bool:
     """NumPy's rules; results may be assigned in place by 'same_kind'."""
     match casting:

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from .._api.create import asarray
 from .._core.array import Array
+from .._core.base import made
 from .._core.dtypes import as_dtype, default, float32, float64, int64
 from .._core.memory import NUMBERS, Shape, placed
 from .._native import Distribution as Layout
@@ -261,7 +262,7 @@ class Generator(JointDraws):
         whole, scalar = placed("integers", () if size is None else size, dist, team)
         # Modulo 2^64 both; the engine takes no count for all of them.
         native = self._stream.of(whole).integers(whole, kind.name, first % 2**64, (last - first) % 2**64)
-        return Array(native, scalar)
+        return made(native, scalar)  # type: ignore[no-any-return]
 
     def choice(
         self, a: Any, size: _Size = None, replace: bool = True, p: Sequence[float] | None = None, axis: int = 0, *,

@@ -16,6 +16,7 @@ from typing import Any, NoReturn, Self
 from .. import _native
 from .._api.functions import log, sqrt, trunc
 from .._core.array import Array
+from .._core.base import made
 from .._core.dtypes import DType, float64
 from .._core.rules import where
 from .._core.ranks.teams import of_processes
@@ -237,15 +238,15 @@ class Draw:
             line = Array(_native.Array.coordinate(self.dist, d, "uint64"))
             number = line if number is None else number * extent + line
         assert number is not None
-        return Array(number._native, self.scalar)
+        return made(number._native, self.scalar)  # type: ignore[no-any-return]
 
     def word(self) -> Array:
         """64 random bits per element (uint64)."""
-        return Array(self.stream.of(self.dist).words(self.dist, "uint64"), self.scalar)
+        return made(self.stream.of(self.dist).words(self.dist, "uint64"), self.scalar)  # type: ignore[no-any-return]
 
     def uniform(self) -> Array:
         """From 0 up to and without 1: 53 random bits in float64, 24 in float32, 11 in float16."""
-        return Array(self.stream.of(self.dist).uniform(self.dist, self.kind.name), self.scalar)
+        return made(self.stream.of(self.dist).uniform(self.dist, self.kind.name), self.scalar)  # type: ignore[no-any-return]
 
     def inner(self) -> Array:
         """Uniform from 0 to 1 without either, symmetric about the middle."""
@@ -254,17 +255,17 @@ class Draw:
 
     def exponential(self) -> Array:
         """Of mean 1, by inversion."""
-        return Array(self.stream.of(self.dist).exponential(self.dist, self.kind.name), self.scalar)
+        return made(self.stream.of(self.dist).exponential(self.dist, self.kind.name), self.scalar)  # type: ignore[no-any-return]
 
     def normal(self) -> Array:
         """Of mean 0 and deviation 1, by Box and Muller's formula."""
-        return Array(self.stream.of(self.dist).normal(self.dist, self.kind.name), self.scalar)
+        return made(self.stream.of(self.dist).normal(self.dist, self.kind.name), self.scalar)  # type: ignore[no-any-return]
 
     def constant(self, value: Parameter) -> Array:
         """A parameter as an array."""
         if isinstance(value, Array):
             return value
-        return Array(_native.Array.full(self.dist, self.kind.name, value), self.scalar)
+        return made(_native.Array.full(self.dist, self.kind.name, value), self.scalar)  # type: ignore[no-any-return]
 
     def gamma(self, shape: Parameter) -> tuple[Array, Array]:
         """Of scale 1, by rejection (Marsaglia and Tsang, 2000): x and l, of which x * e^l is so distributed. Computes."""

@@ -160,8 +160,9 @@ fn split_normal<N: Single>(x: N) -> (N::Int, N) {
 #[inline(always)]
 fn split<N: Single>(x: N) -> (N, N) {
     let subnormal = x.lt(x.lit(f32::MIN_POSITIVE.into()));
-    let (e, m) = split_normal(N::select(subnormal, x * x.lit(33554432.0), x));
-    (N::from_int(e) - N::select(subnormal, x.lit(25.0), x.lit(0.0)), m)
+    // As an integer: a product would be 0 on devices that flush.
+    let (e, m) = split_normal(N::select(subnormal, N::from_int(x.to_bits()), x));
+    (N::from_int(e) - N::select(subnormal, x.lit(149.0), x.lit(0.0)), m)
 }
 
 /// `e ln 2 + ln(1 + f) + d` for a small correction d; the polynomial's error is 2^-27.4.
@@ -371,15 +372,23 @@ pub fn pow<N: Single>(a: N, b: N) -> N {
 pub fn cbrt<N: Single>(x: N) -> N {
     let below_one = x.abs().lt(x.lit(1.0));
     let a = x.abs() * N::select(below_one, x.lit(16777216.0), x.lit(1.0 / 16777216.0));
+    // As an integer: the product is 0 on devices that flush.
+    let subnormal = N::from_int(x.abs().to_bits()) * x.lit(2f64.powi(-125));
+    let a = N::select(x.abs().lt(x.lit(f32::MIN_POSITIVE.into())), subnormal, a);
     let third = a.to_bits().shr(16) * x.int(0x5555);
     let t = N::from_bits(x.int(0x54a1_a7fa) - third);
     let h = x.lit(1.0) - a * t * t * t;
     let t = t + t * (h * horner(h, &[0.17454192, 0.22358833, 0.33332917]));
+    // Scaled up again, so that the error of the root is a normal number.
+    let (a, t) = (
+        a * N::select(below_one, x.lit(2f64.powi(48)), x.lit(1.0)),
+        t * N::select(below_one, x.lit(2f64.powi(-16)), x.lit(1.0)),
+    );
     let square = t * t;
     let root = a * square;
     let error = root * root * root - a;
     let root = root - error * (square * x.lit(1.0 / 3.0));
-    let root = root * N::select(below_one, x.lit(1.0 / 256.0), x.lit(256.0));
+    let root = root * N::select(below_one, x.lit(2f64.powi(-24)), x.lit(256.0));
     N::select(is_finite(x), flip(root, sign_of(x)), x)
 }
 

@@ -321,7 +321,7 @@ impl PtxWriter<'_> {
     }
 
     /// Element by element, neighbours in memory.
-    fn loose_row(&mut self, row: &VectorRow, elements: &Elements, at: &str) {
+    pub(crate) fn loose_row(&mut self, row: &VectorRow, elements: &Elements, at: &str) {
         let dtype = self.kernel.params[row.param as usize].dtype;
         for (&position, to) in elements {
             let from =
@@ -346,7 +346,7 @@ impl PtxWriter<'_> {
     }
 
     /// Elements of 16 bits as words, in which they come out of either way to load them.
-    fn hold_pairs(&mut self, elements: &Elements) {
+    pub(crate) fn hold_pairs(&mut self, elements: &Elements) {
         for (halves, held) in self.pairs(elements) {
             let word = self.pair_word(&halves[0], &halves[1]);
             self.op(&format!("mov.b32 {held}, {word}"));

@@ -95,7 +95,7 @@ pub(crate) struct Limits {
     pub shares: u64,
     /// Groups of a share.
     pub groups: u64,
-    /// Planes that streaming must have for each that is loaded before the first.
+    /// Planes that streaming must have for each that is loaded before the first, of which four count at least.
     pub planes_per_fill: u64,
     /// The part of the threads of streaming that must have points, in percent.
     pub filled: u64,
@@ -107,7 +107,7 @@ impl Limits {
         blocks: 65535,
         shares: 256,
         groups: FoldPlan::MOST_GROUPS,
-        planes_per_fill: 4,
+        planes_per_fill: 2,
         filled: 50,
     };
     pub(crate) const SMALL: Limits =

@@ -6,14 +6,15 @@ use crate::ir::{Form, Launch, Scan};
 use crate::ptx::columns::{HEIGHT, StreamingPlan, WIDTH};
 use crate::ptx::entries::pointwise::batch_rows;
 use crate::ptx::entries::scan::line_slots;
-use crate::ptx::schedule::{SIDE, turnable};
+use crate::ptx::schedule::{Planes, SIDE, turnable};
 use crate::ptx::text::{FoldField, Quantity, THREADS, slots};
 
 /// Blocks per multiprocessor that streaming has at least, if there are enough planes: three waves or more.
 const BLOCKS_PER_MULTIPROCESSOR: u64 = 10;
 
-/// Bytes of a row of blocks that stay in L2 until the row beside it has read them: half of what an H200 has.
-const KEPT_BYTES: u64 = 24_000_000;
+/// The most planes of a walk, so that blocks that run at the same time are near each other in memory: on an H200
+/// walks of 128 planes took a tenth longer.
+const LONGEST_WALK: u64 = 16;
 
 /// Only the text of a reduction reads such a number.
 fn no_fold(_: FoldField) -> u64 {
@@ -26,7 +27,13 @@ impl Source<'_> {
         if region.points() == 0 {
             return LaunchPlan::default();
         }
-        let (region, shape) = self.streaming(&region, facts).unwrap_or_else(|| self.at_once(region));
+        let walked = self.planes(&region, facts).or_else(|| self.streaming(&region, facts));
+        let (region, shape) = walked.unwrap_or_else(|| self.at_once(region));
+        LaunchPlan { scratch_bytes: 0, grids: self.cut(&region, &shape) }
+    }
+
+    /// The grids of a region.
+    fn cut(&self, region: &Region, shape: &Shape) -> Vec<Grid> {
         let slots = region.dims.len();
         let Limits { points, blocks, .. } = self.module.limits;
         let mut most = vec![1; slots];
@@ -47,10 +54,14 @@ impl Source<'_> {
             }
         }
         let entry = self.module.entry(shape.entry).expect("the schedule offers it");
-        let grid = |part: &Region| {
-            self.grid(entry, part, [shape.blocks(part), shape.threads], shape.planes, no_fold)
+        let grids = |part: &Region| {
+            if shape.entry == "planes" && !self.has_planes(part) {
+                let (part, shape) = self.at_once(part.clone());
+                return self.cut(&part, &shape);
+            }
+            vec![self.grid(entry, part, [shape.blocks(part), shape.threads], shape.planes, no_fold)]
         };
-        LaunchPlan { scratch_bytes: 0, grids: region.parts(&most).iter().map(grid).collect() }
+        region.parts(&most).iter().flat_map(grids).collect()
     }
 
     /// One line per thread.
@@ -94,6 +105,30 @@ impl Source<'_> {
         (region, shape)
     }
 
+    /// A vector in each of several planes per thread, if the vectors of all arrays are aligned together, and
+    /// there is a block for every multiprocessor.
+    fn planes(&self, whole: &Region, facts: Facts) -> Option<(Region, Shape)> {
+        let plan = self.module.schedule.planes.as_ref()?;
+        self.module.entry("planes")?;
+        let dims = plan.slots.iter().map(|&dim| whole.dims[dim].clone()).collect();
+        let region = Region { dims, ..whole.clone() };
+        if !self.has_planes(&region) || !self.in_phase(plan.lanes, &region) {
+            return None;
+        }
+        let shape = Shape::planes(plan, self.common_phase(&region, plan.lanes), &region);
+        let blocks: u64 = shape.blocks(&region).iter().product();
+        (blocks >= u64::from(facts.multiprocessors)).then_some((region, shape))
+    }
+
+    /// A region has the planes and the vectors that a thread takes together.
+    fn has_planes(&self, region: &Region) -> bool {
+        let Some(plan) = &self.module.schedule.planes else { return false };
+        let (x, _) = last_two(region);
+        region.dims[plan.walk].extent >= plan.count as u64
+            && x >= 2 * plan.lanes as u64
+            && region.dims.iter().all(Dim::fits)
+    }
+
     /// Planes one after the other, if there are enough of them to be worth filling the registers, and
     /// enough walks for every multiprocessor to have one.
     fn streaming(&self, whole: &Region, facts: Facts) -> Option<(Region, Shape)> {
@@ -102,49 +137,35 @@ impl Source<'_> {
         let dims = plan.slots.iter().map(|&dim| whole.dims[dim].clone()).collect();
         let region = Region { dims, ..whole.clone() };
         let Limits { planes_per_fill, filled, .. } = self.module.limits;
-        let least = planes_per_fill * plan.fill() as u64;
+        let least = planes_per_fill * plan.fill().max(4) as u64;
         if region.dims[0].extent < least
             || !region.dims.iter().all(Dim::fits)
-            || !self.in_phase(plan, &region)
+            || !self.in_phase(plan.lanes, &region)
         {
             return None;
         }
         let phase = self.common_phase(&region, plan.lanes);
-        let longest = self.longest_walk(plan, &region);
         let multiprocessors = u64::from(facts.multiprocessors);
-        let shape = Shape::streaming(plan, phase, (least, longest), &region, multiprocessors);
+        let shape = Shape::streaming(plan, phase, least, &region, multiprocessors);
         let blocks: u64 = shape.blocks(&region).iter().product();
         let room = u128::from(blocks * u64::from(THREADS) * shape.lanes) * u128::from(shape.planes);
         let is_filled = u128::from(region.points()) * 100 >= room * u128::from(filled);
         (blocks >= u64::from(facts.multiprocessors) && is_filled).then_some((region, shape))
     }
 
-    /// Planes of a walk over which L2 keeps the rows that blocks beside each other both read.
-    fn longest_walk(&self, plan: &StreamingPlan, region: &Region) -> u64 {
-        let Form::Elementwise { stores } = &self.kernel.form else { return u64::MAX };
-        if !plan.across {
-            return u64::MAX;
-        }
-        let read =
-            plan.columns.iter().map(|column| column.rows_of_a_block() as i64 * self.size(column.param));
-        let written = stores.iter().map(|store| HEIGHT as i64 * self.size(store.param));
-        let (x, _) = last_two(region);
-        KEPT_BYTES / (read.chain(written).sum::<i64>() as u64 * x).max(1)
-    }
-
     /// Every vector of every parameter is aligned where those of the first output are.
-    fn in_phase(&self, plan: &StreamingPlan, region: &Region) -> bool {
+    fn in_phase(&self, lanes: usize, region: &Region) -> bool {
         let Form::Elementwise { stores } = &self.kernel.form else { return false };
         let first = |param: u32| region.starts[region.of(Quantity::Param(param))] / self.size(param);
         let leader = first(stores[0].param);
         region.quantities.iter().enumerate().all(|(q, quantity)| {
             let Quantity::Param(param) = *quantity else { return true };
             let size = self.size(param);
-            let vector = plan.lanes as i64 * size;
+            let vector = lanes as i64 * size;
             let [others @ .., _] = region.dims.as_slice() else { return false };
             self.adjacent(region, param)
                 && others.iter().all(|dim| dim.steps[q] % vector == 0)
-                && (first(param) - leader) % plan.lanes as i64 == 0
+                && (first(param) - leader) % lanes as i64 == 0
         })
     }
 
@@ -246,12 +267,27 @@ impl Shape {
         Shape { entry, lanes, width: width * vectors, height, planes: 1, across: true, phase: None, threads }
     }
 
-    /// Walks of at least `least` planes, and at most `longest`; so many that they fill the multiprocessors if
-    /// they can.
+    /// Blocks of narrow rows, in the order of memory.
+    fn planes(plan: &Planes, phase: Option<(usize, i64)>, region: &Region) -> Shape {
+        let (x, _) = last_two(region);
+        let (lanes, count) = (plan.lanes as u64, plan.count as u64);
+        let widths = [WIDTH as u64, 16, 8];
+        let width =
+            widths.into_iter().min_by_key(|&width| items(x, lanes).next_multiple_of(width)).unwrap_or(1);
+        let threads = [width, u64::from(THREADS) / 2 / width, 1];
+        let [height, planes] = if plan.walk > 0 || region.dims.len() == 2 {
+            [threads[1] * count, 1]
+        } else {
+            [threads[1], count]
+        };
+        Shape { entry: "planes", lanes, width, height, planes, across: true, phase, threads }
+    }
+
+    /// Walks of at least `least` planes; so many that they fill the multiprocessors if they can.
     fn streaming(
         plan: &StreamingPlan,
         phase: Option<(usize, i64)>,
-        (least, longest): (u64, u64),
+        least: u64,
         region: &Region,
         multiprocessors: u64,
     ) -> Shape {
@@ -263,7 +299,7 @@ impl Shape {
         let walks: u64 = whole.blocks(region).iter().product();
         let most = (planes / least.max(1)).max(1);
         let cuts = (BLOCKS_PER_MULTIPROCESSOR * multiprocessors).div_ceil(walks);
-        let cuts = cuts.max(planes.div_ceil(longest.max(1))).clamp(1, most);
+        let cuts = cuts.max(planes.div_ceil(LONGEST_WALK)).clamp(1, most);
         Shape { planes: planes.div_ceil(cuts), ..whole }
     }
 

@@ -321,7 +321,7 @@ impl PtxWriter<'_> {
         self.along("x", "%x");
     }
 
-    fn along(&mut self, axis: &str, to: &str) {
+    pub(crate) fn along(&mut self, axis: &str, to: &str) {
         self.named(Class::B32, to);
         let [block, width, thread] = ["ctaid", "ntid", "tid"]
             .map(|name| self.set(Class::B32, "mov.b32", &[&format!("%{name}.{axis}")]));

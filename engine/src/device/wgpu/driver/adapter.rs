@@ -162,6 +162,7 @@ impl AdapterFacts {
                 _ => WgslTarget::CAUTIOUS.unroll,
             },
             max_bindings: self.max_params as u32,
+            faults: shrink.faults,
             ..WgslTarget::CAUTIOUS
         }
     }

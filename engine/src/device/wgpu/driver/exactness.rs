@@ -1,156 +1,256 @@
-//! Which operations an adapter rounds correctly: measured, because Vulkan, Metal and DX12 allow
-//! division, square root and fused multiply-add to be off, and no driver says whether its own are.
+//! Which operations an adapter rounds correctly, and what it does with subnormals: measured, because Vulkan,
+//! Metal and DX12 allow division, square root and fused multiply-add to be off and subnormals to be flushed, and
+//! no driver says what its own do.
 
 use partita_kernels::wgsl::WgslTarget;
-use partita_kernels::{BinaryOp, Builder, DType, Launch, UnaryOp, Value, Verified, View};
+use partita_kernels::{
+    BinaryOp, Builder, CompareOp, DType, Launch, Subnormals, UnaryOp, Value, Verified, View,
+};
 
 use super::gpu::WgpuDevice;
 use crate::device::wgpu::error::WgpuError;
 
-/// The exponents of the operands tried, around every power of two that a float reaches.
-const ROWS: u64 = 256;
-/// Mantissas tried per exponent.
-const COLUMNS: u64 = 64;
+/// Points of a trial whose operands lie around the least normal number.
+const TINY: u64 = 512;
+/// Points of a trial: behind those, operands of all exponents.
+const POINTS: u64 = TINY + 8192;
 
 /// An operation under test, on the device and on the host.
+#[derive(Clone, Copy)]
 struct Trial {
-    dtype: DType,
     operation: fn(&mut Builder, [Value; 3]) -> Value,
     on_f32: fn([f32; 3]) -> f32,
     on_f64: fn([f64; 3]) -> f64,
 }
 
-const DIVISION: Trial = Trial {
-    dtype: DType::F32,
-    operation: |k, [a, b, _]| k.binary(BinaryOp::Div, a, b),
-    on_f32: |[a, b, _]| a / b,
-    on_f64: |[a, b, _]| a / b,
-};
+/// An operation that the host writes alike for both types.
+macro_rules! trial {
+    ($k:ident, $operands:pat => $operation:expr, $host:expr) => {
+        Trial { operation: |$k, $operands| $operation, on_f32: |$operands| $host, on_f64: |$operands| $host }
+    };
+}
 
-const SQRT: Trial = Trial {
-    dtype: DType::F32,
-    operation: |k, [a, ..]| k.unary(UnaryOp::Sqrt, a),
-    on_f32: |[a, ..]| a.sqrt(),
-    on_f64: |[a, ..]| a.sqrt(),
-};
-
-const FMA: Trial = Trial {
-    dtype: DType::F32,
-    operation: |k, [a, b, c]| k.fma(a, b, c),
-    on_f32: |[a, b, c]| a.mul_add(b, c),
-    on_f64: |[a, b, c]| a.mul_add(b, c),
-};
-
-impl Trial {
-    fn double(self) -> Trial {
-        Trial { dtype: DType::F64, ..self }
-    }
-
-    fn kernel(&self) -> Option<Verified> {
-        let mut k = Builder::new("exactness", 1);
-        let inputs = [k.input(self.dtype), k.input(self.dtype), k.input(self.dtype)];
-        let output = k.output(self.dtype);
-        let values = inputs.map(|p| k.load(p, &[0]));
-        let result = (self.operation)(&mut k, values);
-        k.elementwise(&[(output, result)]).ok()
-    }
-
-    /// The bits the host gets; NaN as one pattern.
-    fn expected(&self, operands: [u64; 3]) -> u64 {
-        match self.dtype {
-            DType::F64 => canonical64((self.on_f64)(operands.map(f64::from_bits))),
-            _ => canonical32((self.on_f32)(operands.map(|b| f32::from_bits(b as u32)))),
+/// A condition as a number.
+macro_rules! condition {
+    ($op:ident, $a:ident, $b:ident => $host:expr) => {
+        Trial {
+            operation: |k, [$a, $b, _]| {
+                let (dtype, condition) = (k.dtype($a), k.compare(CompareOp::$op, $a, $b));
+                k.cast(condition, dtype)
+            },
+            on_f32: |[$a, $b, _]| f32::from(u8::from($host)),
+            on_f64: |[$a, $b, _]| f64::from(u8::from($host)),
         }
+    };
+}
+
+/// What says whether subnormals are flushed.
+const ARITHMETIC: [Trial; 3] = [
+    trial!(k, [a, b, _] => k.binary(BinaryOp::Add, a, b), a + b),
+    trial!(k, [a, b, _] => k.binary(BinaryOp::Sub, a, b), a - b),
+    trial!(k, [a, b, _] => k.binary(BinaryOp::Mul, a, b), a * b),
+];
+const DIVISION: Trial = trial!(k, [a, b, _] => k.binary(BinaryOp::Div, a, b), a / b);
+const SQRT: Trial = trial!(k, [a, ..] => k.unary(UnaryOp::Sqrt, a), a.sqrt());
+const FMA: Trial = trial!(k, [a, b, c] => k.fma(a, b, c), a.mul_add(b, c));
+/// What never flushes them.
+const COMPARISONS: [Trial; 5] = [
+    condition!(Lt, a, b => a < b),
+    condition!(Le, a, b => a <= b),
+    condition!(Eq, a, b => a == b),
+    trial!(k, [a, ..] => k.unary(UnaryOp::Floor, a), a.floor()),
+    trial!(k, [a, ..] => k.unary(UnaryOp::Ceil, a), a.ceil()),
+];
+const CONVERSIONS: [Trial; 2] = [through_f64::<100>(), through_f64::<-100>()];
+
+/// A product with a power of two, as f64.
+const fn through_f64<const POWER: i32>() -> Trial {
+    Trial {
+        operation: |k, [a, ..]| {
+            let (wide, factor) = (k.cast(a, DType::F64), k.float(DType::F64, 2f64.powi(POWER)));
+            let product = k.binary(BinaryOp::Mul, wide, factor);
+            k.cast(product, DType::F32)
+        },
+        on_f32: |[a, ..]| (f64::from(a) * 2f64.powi(POWER)) as f32,
+        on_f64: |[a, ..]| a,
     }
-
-    /// The bits the device gave; NaN as one pattern.
-    fn given(&self, bytes: &[u8]) -> u64 {
-        let mut bits = [0; 8];
-        bits[..bytes.len()].copy_from_slice(bytes);
-        let bits = u64::from_le_bytes(bits);
-        match self.dtype {
-            DType::F64 => canonical64(f64::from_bits(bits)),
-            _ => canonical32(f32::from_bits(bits as u32)),
-        }
-    }
 }
 
-fn canonical32(value: f32) -> u64 {
-    u64::from(if value.is_nan() { f32::NAN } else { value }.to_bits())
+/// What all results of an operation show.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Verdict {
+    Exact,
+    /// Exact, with zeros in place of subnormal operands and results.
+    Flushed,
+    Wrong,
 }
 
-fn canonical64(value: f64) -> u64 {
-    if value.is_nan() { f64::NAN } else { value }.to_bits()
-}
-
-/// The n-th operand of trial number `i`: all exponents, mantissas without pattern.
+/// The n-th operand of point `i`: all exponents, mantissas without pattern.
 fn operand(dtype: DType, i: u64, n: u64) -> u64 {
     let random = (i * 3 + n + 1)
         .wrapping_mul(0x9e37_79b9_7f4a_7c15)
         .rotate_left(29)
         .wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let (sign, at, row) = (random >> 63, i % POINTS, i % 256);
     let exponent = match n {
-        0 => i % ROWS,
+        _ if at < TINY => [0, 0, 1, 2, 26, 127, 128, 240][(at >> (3 * n)) as usize % 8],
+        0 => row,
         // Near the first, so that quotients and sums are normal numbers, subnormals and zeros alike.
-        1 => (i % ROWS + random % 160) % ROWS,
-        _ => (2 * (i % ROWS) + random % 80 + 48) % ROWS,
+        1 => (row + random % 160) % 256,
+        _ => (2 * row + random % 80 + 48) % 256,
     };
-    let sign = random >> 63;
     match dtype {
         DType::F64 => {
-            (sign << 63) | (((exponent * 8 + random % 8) % 2048) << 52) | (random & 0xf_ffff_ffff_ffff)
+            let exponent = if at < TINY { exponent } else { exponent * 8 + random % 8 };
+            (sign << 63) | (exponent << 52) | (random & 0xf_ffff_ffff_ffff)
         }
         _ => (sign << 31) | (exponent << 23) | ((random >> 20) & 0x7f_ffff),
     }
 }
 
-impl WgpuDevice {
-    /// The target with what this adapter was found to round correctly. A cautious device measures
-    /// nothing.
-    pub(super) fn measure(&self) -> WgslTarget {
-        let assumed = self.assumed;
-        if self.cautious {
-            return assumed;
-        }
-        let exact = |trial: Trial| self.passes(&trial, &assumed).unwrap_or(false);
-        let double = assumed.f64;
-        WgslTarget {
-            exact_division: exact(DIVISION),
-            exact_sqrt: exact(SQRT),
-            exact_fma: exact(FMA),
-            exact_f64: double && exact(DIVISION.double()) && exact(SQRT.double()),
-            exact_fma64: double && exact(FMA.double()),
-            ..assumed
-        }
+/// The bits that the host gets, and those where subnormals are flushed; NaN as one pattern.
+fn expected(trial: &Trial, dtype: DType, i: u64) -> [u64; 2] {
+    let operands = [0, 1, 2].map(|n| operand(dtype, i, n));
+    if dtype == DType::F64 {
+        return [canonical(dtype, (trial.on_f64)(operands.map(f64::from_bits)).to_bits()); 2];
     }
+    [false, true].map(|flush| {
+        let value = (trial.on_f32)(operands.map(|bits| flushed(f32::from_bits(bits as u32), flush)));
+        canonical(dtype, flushed(value, flush).to_bits().into())
+    })
+}
 
-    /// Does every trial give the host's bits, when the adapter's own operation is used?
-    fn passes(&self, trial: &Trial, assumed: &WgslTarget) -> Result<bool, WgpuError> {
-        let Some(kernel) = trial.kernel() else { return Ok(false) };
-        let own = WgslTarget {
+fn flushed(value: f32, flush: bool) -> f32 {
+    if flush && value.is_subnormal() { 0f32.copysign(value) } else { value }
+}
+
+fn canonical(dtype: DType, bits: u64) -> u64 {
+    let is_nan = match dtype {
+        DType::F64 => f64::from_bits(bits).is_nan(),
+        _ => f32::from_bits(bits as u32).is_nan(),
+    };
+    if is_nan { u64::MAX } else { bits }
+}
+
+/// What bits of results show that should be the `expected` ones.
+fn verdict(results: impl Iterator<Item = ([u64; 2], u64)>) -> Verdict {
+    let (mut is_exact, mut is_flushed) = (true, true);
+    for ([kept, flushed], given) in results {
+        is_exact &= given == kept;
+        // Rounded before or after it is found to be too small.
+        let is_least = flushed & 0x7fff_ffff == f32::MIN_POSITIVE.to_bits().into();
+        is_flushed &= given == flushed || is_least && given == flushed & 0x8000_0000;
+    }
+    match (is_exact, is_flushed) {
+        (true, _) => Verdict::Exact,
+        (false, true) => Verdict::Flushed,
+        (false, false) => Verdict::Wrong,
+    }
+}
+
+/// A kernel of three operands and the number of the operation whose result it stores.
+fn kernel(trials: &[Trial], dtype: DType) -> Option<Verified> {
+    let mut k = Builder::new("exactness", 1);
+    let inputs = [dtype, dtype, dtype, DType::I32].map(|dtype| k.input(dtype));
+    let output = k.output(dtype);
+    let [a, b, c, number] = inputs.map(|p| k.load(p, &[0]));
+    let mut result = a;
+    for (n, trial) in trials.iter().enumerate() {
+        let (own, at) = ((trial.operation)(&mut k, [a, b, c]), k.int(DType::I32, n as i64));
+        let is_own = k.compare(CompareOp::Eq, number, at);
+        result = k.select(is_own, own, result);
+    }
+    k.elementwise(&[(output, result)]).ok()
+}
+
+impl WgpuDevice {
+    /// The target with what this adapter was found to do. Of a cautious device only what it does with
+    /// subnormals.
+    pub(super) fn measure(&self) -> WgslTarget {
+        let native = WgslTarget {
+            exact_comparisons: true,
             exact_division: true,
             exact_sqrt: true,
             exact_fma: true,
             exact_f64: true,
             exact_fma64: true,
-            ..*assumed
+            ..self.assumed
         };
-        let program = self.compile_for(&kernel, &own)?;
-        let (n, size) = (ROWS * COLUMNS, trial.dtype.size_bytes());
-        let buffers = (0..4).map(|_| self.new_buffer(n * size as u64)).collect::<Result<Vec<_>, _>>()?;
-        for (which, buffer) in buffers.iter().enumerate().take(3) {
-            let bytes =
-                (0..n).flat_map(|i| operand(trial.dtype, i, which as u64).to_le_bytes()[..size].to_vec());
-            self.write(buffer, 0, &bytes.collect::<Vec<u8>>())?;
+        let of = |trials: &[Trial], dtype, target| {
+            self.verdicts(trials, dtype, target).unwrap_or_else(|_| vec![Verdict::Wrong; trials.len()])
+        };
+        let conversions = if native.f64 { &CONVERSIONS[..] } else { &[] };
+        let single = of(
+            &[&ARITHMETIC[..], &[DIVISION, SQRT, FMA], &COMPARISONS, conversions].concat(),
+            DType::F32,
+            &native,
+        );
+        let (arithmetic, others) = single.split_at(ARITHMETIC.len());
+        let (subnormals, like) = match *arithmetic {
+            [Verdict::Flushed, Verdict::Flushed, Verdict::Flushed] => (Subnormals::Flushed, Verdict::Flushed),
+            [Verdict::Exact, Verdict::Exact, Verdict::Exact] => (Subnormals::Kept, Verdict::Exact),
+            _ => (Subnormals::Unspecified, Verdict::Exact),
+        };
+        let known = WgslTarget { subnormals, ..self.assumed };
+        if self.cautious {
+            return known;
         }
-        let views = vec![View { offset: 0, strides: vec![1] }; 4];
+        let [division, sqrt, fma] = [0, 1, 2].map(|n| others[n] == like);
+        let steps =
+            WgslTarget { newton: true, subnormals, exact_division: false, exact_sqrt: false, ..native };
+        let all =
+            |trials: &[Trial], dtype, target, like| of(trials, dtype, target).iter().all(|&v| v == like);
+        let double = |trials: &[Trial]| native.f64 && all(trials, DType::F64, &native, Verdict::Exact);
+        WgslTarget {
+            exact_comparisons: others[3..].iter().all(|&verdict| verdict == Verdict::Exact),
+            exact_division: division,
+            exact_sqrt: sqrt,
+            exact_fma: fma,
+            newton: !(division && sqrt) && all(&[DIVISION, SQRT], DType::F32, &steps, like),
+            exact_f64: double(&[DIVISION, SQRT]),
+            exact_fma64: double(&[FMA]),
+            ..known
+        }
+    }
+
+    /// What operations show when they are written for a target.
+    fn verdicts(
+        &self,
+        trials: &[Trial],
+        dtype: DType,
+        target: &WgslTarget,
+    ) -> Result<Vec<Verdict>, WgpuError> {
+        let Some(kernel) = kernel(trials, dtype) else { return Ok(vec![Verdict::Wrong; trials.len()]) };
+        let program = self.compile_for(&kernel, target)?;
+        let (n, size) = (POINTS * trials.len() as u64, dtype.size_bytes());
+        let bytes = |which: u64| -> Vec<u8> {
+            match which {
+                3 => (0..n).flat_map(|i| ((i / POINTS) as u32).to_le_bytes()).collect(),
+                _ => (0..n)
+                    .flat_map(|i| operand(dtype, i, which).to_le_bytes().into_iter().take(size))
+                    .collect(),
+            }
+        };
+        let mut buffers = Vec::new();
+        for which in 0..4 {
+            let bytes = bytes(which);
+            buffers.push(self.new_buffer(bytes.len() as u64)?);
+            self.write(&buffers[which as usize], 0, &bytes)?;
+        }
+        buffers.push(self.new_buffer(n * size as u64)?);
+        let views = vec![View { offset: 0, strides: vec![1] }; 5];
         let launch = Launch { extents: vec![n as usize], origin: vec![0], views, arguments: Vec::new() };
         self.queue_job(&(&program, &launch, buffers.iter().collect()))?;
         let mut results = vec![0; n as usize * size];
-        self.read(&buffers[3], 0, &mut results)?;
-        Ok((0..n).zip(results.chunks(size)).all(|(i, bytes)| {
-            let operands = [0, 1, 2].map(|which| operand(trial.dtype, i, which));
-            trial.expected(operands) == trial.given(bytes)
-        }))
+        self.read(&buffers[4], 0, &mut results)?;
+        let given = |i: u64| {
+            let mut bits = [0; 8];
+            bits[..size].copy_from_slice(&results[i as usize * size..][..size]);
+            canonical(dtype, u64::from_le_bytes(bits))
+        };
+        let of = |(number, trial): (u64, &Trial)| {
+            verdict((number * POINTS..(number + 1) * POINTS).map(|i| (expected(trial, dtype, i), given(i))))
+        };
+        Ok((0..).zip(trials).map(of).collect())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use partita_kernels::Verified;
+use partita_kernels::{Subnormals, Verified};
 
 use super::buffer::{StagedDownload, WgpuBuffer};
 use super::gpu::WgpuDevice;
@@ -45,6 +45,10 @@ impl Driver for WgpuDevice {
 
     fn has_i64(&self) -> bool {
         self.facts.i64
+    }
+
+    fn subnormals(&self) -> Subnormals {
+        self.target().subnormals
     }
 
     fn max_params(&self) -> usize {

@@ -7,7 +7,7 @@
 use std::sync::OnceLock;
 
 use partita_kernels::wgsl::{Binding, Shader, Stage, WgslTarget, emit};
-use partita_kernels::{BinaryOp, Op, UnaryOp, Verified};
+use partita_kernels::{BinaryOp, DType, Form, Inst, Op, UnaryOp, Value, Verified};
 use wgpu::naga::{
     self,
     back::spv,
@@ -78,14 +78,22 @@ impl WgpuDevice {
 
     /// The target, with what was measured if the kernel has operations that adapters round differently.
     fn target_of(&self, kernel: &Verified) -> &WgslTarget {
-        let divides = |op: &Op| {
-            matches!(op, Op::Binary(BinaryOp::Div, ..) | Op::Unary(UnaryOp::Sqrt, _) | Op::Fma(..))
-                || matches!(op, Op::Math1(..) | Op::Math2(..))
+        let kernel = kernel.kernel();
+        let is_float = |value: Value| kernel.body[value.index()].dtype.is_float();
+        let differs = |inst: &Inst| match &inst.op {
+            Op::Unary(UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Sqrt, _) => true,
+            Op::Unary(..) | Op::Bitcast(_) | Op::Select(..) => false,
+            Op::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, ..) => inst.dtype == DType::BF16,
+            op => op.operands().any(is_float),
         };
-        match kernel.kernel().body.iter().any(|inst| divides(&inst.op)) {
-            true => self.measured.get_or_init(|| self.measure()),
-            false => &self.assumed,
-        }
+        let combines = !matches!(kernel.form, Form::Elementwise { .. } | Form::Gather { .. });
+        let differ = combines && kernel.roots().into_iter().any(is_float);
+        if differ || kernel.body.iter().any(differs) { self.target() } else { &self.assumed }
+    }
+
+    /// What was measured of this adapter.
+    pub(super) fn target(&self) -> &WgslTarget {
+        self.measured.get_or_init(|| self.measure())
     }
 
     /// Compiles a kernel for a target that may promise more or less than this adapter's.

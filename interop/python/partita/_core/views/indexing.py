@@ -6,7 +6,7 @@ from typing import Any
 
 from ... import _native
 from ..base import A, BaseArray, made, operand, scalar_of
-from ..dtypes import can_cast
+from ..dtypes import can_cast, number_of
 from .index import Selection, positions_of, selection_of, whole
 from ..memory import NUMBERS
 from ..rules import of_rank, where
@@ -62,6 +62,8 @@ def _contiguous(numbers: Any) -> Any:
 def assign(x: A, key: Any, value: Any) -> None:
     """``x[key] = value``."""
     check_writeable("assignment", x)
+    if not isinstance(value, (BaseArray, bool, int, float)):
+        value = number_of(value, x.dtype)
     is_number = isinstance(value, NUMBERS)
     array = None if is_number else operand(value, x)
     if array is None and not is_number:

@@ -1,0 +1,228 @@
+//! The entry `planes`: each thread computes one vector in each of several planes (rows, of two dimensions).
+//! All its loads are issued before the first is used; neighbours come from L1 and L2. No shared memory, no
+//! barrier: nothing waits for other threads.
+//!
+//! The rows of all arrays are in phase, [`crate::ptx::launch`] checks it, so every row is loaded as vectors, with
+//! single elements beside them. A thread whose vector sticks out of the row, or whose planes stick out of the
+//! region, moves to where they do not, loads element by element there, and stores the points that are its own:
+//! it reads nothing that the kernel does not.
+
+use super::vector::{Elements, row_register};
+use crate::dtype::DType;
+use crate::ir::{Access, Form, Op, Store};
+use crate::ptx::schedule::{Planes, VectorRow, place_name};
+use crate::ptx::text::{
+    Address, Class, Entry, Field, Point, PtxTarget, PtxWriter, Quantity, class, register,
+};
+use crate::verify::Verified;
+use crate::verify::footprint::row_and_column;
+
+/// The entry `planes`.
+pub(crate) fn entry(verified: &Verified, target: &PtxTarget, plan: &Planes) -> Entry {
+    let Form::Elementwise { stores } = &verified.kernel().form else {
+        unreachable!("only these have planes")
+    };
+    let mut w = PtxWriter::new(verified, target);
+    w.note("the thread's planes, and where their rows are in memory");
+    w.place_planes(plan, stores[0].param);
+    w.prologue();
+    w.note("all that the planes read");
+    let rows = w.planes_rows(plan);
+    w.note("the planes");
+    let results: Vec<Vec<Vec<String>>> =
+        (0..plan.count).map(|plane| w.planes_points(plan, &rows, plane, stores)).collect();
+    w.planes_stores(plan, &results, stores);
+    w.op("ret");
+    w.finish("planes")
+}
+
+/// The predicate that a plane is the thread's own.
+fn own(plane: usize) -> String {
+    format!("%own{plane}")
+}
+
+impl PtxWriter<'_> {
+    /// `%atP` of the first plane's first point, `%skip` planes and `%shift` points before the thread's own.
+    fn place_planes(&mut self, plan: &Planes, leader: u32) {
+        let (x, walk, count) = (plan.slots.len() - 1, plan.walk, plan.count);
+        for slot in 0..=x {
+            self.named(Class::B32, &format!("%i{slot}"));
+        }
+        self.grid_x();
+        let number = self.set(Class::B32, "mov.b32", &["%ctaid.z"]);
+        if x > 1 {
+            self.digits(&number, 0..x - 1);
+        }
+        let y = format!("%i{}", x - 1);
+        self.along("y", &y);
+        let extent = self.field(Field::Extent(walk));
+        let (group, first) = (
+            format!("%i{walk}"),
+            self.set(Class::B32, "mul.lo.u32", &[&format!("%i{walk}"), &count.to_string()]),
+        );
+        if walk + 1 == x {
+            self.leave_unless(&first, &extent);
+        } else {
+            let rows = self.field(Field::Extent(x - 1));
+            self.leave_unless(&y, &rows);
+        }
+        let last = self.set(Class::B32, "sub.u32", &[&extent, &count.to_string()]);
+        self.op(&format!("min.u32 {group}, {first}, {last}"));
+        let skip = self.set(Class::B32, "sub.u32", &[&first, &group]);
+        for plane in 0..count {
+            let own = self.named(Class::Pred, &own(plane));
+            self.op(&format!("setp.le.u32 {own}, {skip}, {plane}"));
+        }
+        for quantity in self.quantities() {
+            let to = self.named(Field::Start(quantity).class(), &row_register(quantity));
+            self.step(quantity, 0..x, None, &to);
+        }
+        self.first_point(leader, plan.lanes, x);
+        let (at, extent, lanes) = (format!("%i{x}"), self.field(Field::Extent(x)), plan.lanes.to_string());
+        let past = self.set(Class::Pred, "setp.ge.s32", &[&at, &extent]);
+        self.op(&format!("@{past} ret"));
+        let last = self.set(Class::B32, "sub.s32", &[&extent, &lanes]);
+        let moved = self.set(Class::B32, "max.s32", &[&at, "0"]);
+        let moved = self.set(Class::B32, "min.s32", &[&moved, &last]);
+        for (class, name) in [(Class::B32, "%shift"), (Class::Pred, "%cut")] {
+            self.named(class, name);
+        }
+        self.op(&format!("sub.s32 %shift, {moved}, {at}"));
+        self.op("setp.ne.s32 %cut, %shift, 0");
+        self.op(&format!("mov.b32 {at}, {moved}"));
+        for quantity in self.quantities() {
+            self.locate(quantity, x..x + 1, Some(&row_register(quantity)));
+        }
+    }
+
+    /// Loads all rows: as vectors, or, of a thread that has moved, element by element.
+    fn planes_rows(&mut self, plan: &Planes) -> Vec<Elements> {
+        let rows: Vec<(String, Elements)> = (plan.rows.iter().enumerate())
+            .map(|(n, row)| {
+                let kind = class(self.kernel.params[row.param as usize].dtype);
+                let at = self.neighbour(row.param, &format!("%at{}", row.param), &row.offsets);
+                let mut name = |p: i32| self.named(kind, &format!("%w{n}_{}", place_name(p)));
+                (at.register, row.positions.iter().map(|&p| (p, name(p))).collect())
+            })
+            .collect();
+        let [pieces, loaded] = ["PIECES", "LOADED"].map(|stem| self.label(stem));
+        self.op(&format!("@%cut bra {pieces}"));
+        for (row, (at, elements)) in plan.rows.iter().zip(&rows) {
+            match self.own_plane(plan, row) {
+                Some(own) => self.guarded(&own, |w| w.aligned_row(row, plan.lanes, elements, at)),
+                None => self.aligned_row(row, plan.lanes, elements, at),
+            }
+        }
+        self.op(&format!("bra {loaded}"));
+        self.place(&pieces);
+        for (row, (at, elements)) in plan.rows.iter().zip(&rows) {
+            match self.own_plane(plan, row) {
+                Some(own) => {
+                    let size = self.kernel.params[row.param as usize].dtype.size_bytes();
+                    for (&position, to) in elements {
+                        let inside = self.own_point(position as usize, plan.lanes);
+                        let inside = self.set(Class::Pred, "and.pred", &[&inside, &own]);
+                        let (dtype, space) =
+                            (self.kernel.params[row.param as usize].dtype, self.space(row.param));
+                        let from = Address::at(at).plus(position as usize * size);
+                        self.guarded(&inside, |w| w.load_run(space, dtype, std::slice::from_ref(to), &from));
+                    }
+                }
+                None => self.loose_row(row, elements, at),
+            }
+            self.hold_pairs(elements);
+        }
+        self.place(&loaded);
+        rows.iter().for_each(|(_, elements)| self.release_pairs(elements));
+        rows.into_iter().map(|(_, elements)| elements).collect()
+    }
+
+    /// Of an array that is written, too, other threads write the planes that are not this thread's own.
+    fn own_plane(&self, plan: &Planes, row: &VectorRow) -> Option<String> {
+        let is_written = self.kernel.params[row.param as usize].access != Access::In;
+        is_written.then(|| own(row.offsets[plan.slots[plan.walk]] as usize))
+    }
+
+    /// The predicate that a point of a thread that has moved is its own.
+    fn own_point(&mut self, lane: usize, lanes: usize) -> String {
+        let at = self.set(Class::B32, "add.s32", &["%shift", &lane.to_string()]);
+        self.set(Class::Pred, "setp.lt.u32", &[&at, &lanes.to_string()])
+    }
+
+    /// Computes the points of a plane: for each store its values.
+    fn planes_points(
+        &mut self,
+        plan: &Planes,
+        rows: &[Elements],
+        plane: usize,
+        stores: &[Store],
+    ) -> Vec<Vec<String>> {
+        let kernel = self.kernel;
+        let (x, along) = (plan.slots.len() - 1, plan.slots[plan.walk]);
+        let mark = format!("_p{plane}");
+        for &(dim, dtype) in self.footprint.coords() {
+            let quantity = Quantity::Coord(dim, dtype);
+            let (to, turn) = (register(quantity) + &mark, self.field(Field::Step(quantity, plan.walk)));
+            self.named(class(dtype), &to);
+            let mad = if dtype == DType::I64 { "mad.wide.s32" } else { "mad.lo.s32" };
+            self.op(&format!("{mad} {to}, {turn}, {plane}, {}", register(quantity)));
+        }
+        let mut points: Vec<Point> = Vec::new();
+        for lane in 0..plan.lanes {
+            for (at, inst) in kernel.body.iter().enumerate() {
+                match &inst.op {
+                    Op::Load { param, offsets } => {
+                        let (mut outer, last) = row_and_column(offsets);
+                        outer[along] += plane as i32;
+                        let row = plan.rows.iter().position(|r| r.param == *param && r.offsets == outer);
+                        let row = row.expect("every load has its row");
+                        self.names[at] = rows[row][&(lane as i32 + last)].clone();
+                    }
+                    Op::Coord(k) => self.names[at] = self.coordinate(*k, inst.dtype, lane, &mark, x),
+                    _ => {}
+                }
+            }
+            points.push(Point { mark: format!("_{lane}{mark}"), names: self.names.clone() });
+        }
+        self.compute_points(&mut points);
+        let values =
+            |store: &Store| points.iter().map(|point| point.names[store.value.index()].clone()).collect();
+        stores.iter().map(values).collect()
+    }
+
+    /// Stores the vectors; or, of a thread that has moved, its own points.
+    fn planes_stores(&mut self, plan: &Planes, results: &[Vec<Vec<String>>], stores: &[Store]) {
+        let mut all = Vec::new();
+        for (plane, results) in results.iter().enumerate() {
+            for (store, values) in stores.iter().zip(results) {
+                let (param, at) = (store.param, format!("%at{}", store.param));
+                let to = match plane {
+                    0 => Address::at(&at),
+                    _ => {
+                        let mut offsets = vec![0; self.kernel.rank];
+                        offsets[plan.slots[plan.walk]] = plane as i32;
+                        self.neighbour(param, &at, &offsets)
+                    }
+                };
+                all.push((own(plane), self.kernel.params[param as usize].dtype, values, to));
+            }
+        }
+        let pieces = self.label("POINTS");
+        self.op(&format!("@%cut bra {pieces}"));
+        for (own, dtype, values, to) in &all {
+            self.guarded(own, |w| w.store_run("global", *dtype, values, to));
+        }
+        self.op("ret");
+        self.place(&pieces);
+        let lanes: Vec<String> = (0..plan.lanes).map(|lane| self.own_point(lane, plan.lanes)).collect();
+        for (own, dtype, values, to) in &all {
+            let other = self.label("OTHER");
+            self.op(&format!("@!{own} bra {other}"));
+            for (lane, inside) in lanes.iter().enumerate() {
+                let (value, to) = (std::slice::from_ref(&values[lane]), to.plus(lane * dtype.size_bytes()));
+                self.guarded(inside, |w| w.store_run("global", *dtype, value, &to));
+            }
+            self.place(&other);
+        }
+    }
+}
