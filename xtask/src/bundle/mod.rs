@@ -11,12 +11,11 @@ use std::process::{Command, ExitCode};
 /// What starts everything there.
 const RUN: &str = include_str!("run.sh");
 
-/// What is written into it as it stands: the first call on a GPU, the exchange of arrays with other
-/// libraries, what plays launches without the engine, and processes without MPI.
+/// What is written into it as it stands: the first call on a GPU, what plays launches without the engine,
+/// and processes without MPI.
 const SCRIPTS: &[(&str, &str)] = &[
     ("run.sh", RUN),
     ("first.sh", include_str!("first.sh")),
-    ("dlpack.py", include_str!("dlpack.py")),
     ("probe.py", include_str!("probe.py")),
     ("ranks.py", include_str!("ranks.py")),
 ];

@@ -1,11 +1,8 @@
-"""Heat steps over six parts by several processes, connected by TCP, that share the devices: the bits must be those of one process.
+"""Heat steps over six parts by several processes that share the devices, connected by TCP: the bits of one process.
 
     python ranks.py [--small] [--processes 1,2,3]
 """
 
-from __future__ import annotations
-
-import argparse
 import hashlib
 import subprocess
 import sys
@@ -35,27 +32,22 @@ def steps(extent: int, count: int) -> None:
     float(u[0, 0, 0])
     taken = (time.perf_counter() - start) / count
     moved = u.redistribute(pt.Distribution(x.shape, team=team, grid=(1, PARTS, 1)))
-    print("bits", hashlib.sha256(moved.numpy().tobytes()).hexdigest()[:16], f"{taken * 1e6:.0f} us a step", flush=True)
+    print("bits", hashlib.sha256(moved.numpy().tobytes()).hexdigest()[:16], f"{taken * 1e6:.0f} us", flush=True)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--small", action="store_true")
-    parser.add_argument("--processes", default="")
-    options = parser.parse_args()
-    if not options.processes:
-        steps(*((24, 5) if options.small else (256, 100)))
-        return 0
+def main(words: list[str]) -> int:
+    small = [word for word in words if word == "--small"]
+    if "--processes" not in words:
+        return steps(*((24, 5) if small else (256, 100))) or 0
     found = set()
-    for count in options.processes.split(","):
-        program = [__file__, *(["--small"] if options.small else [])]
-        command = [sys.executable, "-m", "partita", "launch", "-n", count, *program]
-        lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
-        lines = [line.split("bits ")[1] for line in lines if "bits " in line]
-        print(f"{count} processes: {', '.join(lines)}", flush=True)
+    for count in words[words.index("--processes") + 1].split(","):
+        command = [sys.executable, "-m", "partita", "launch", "-n", count, __file__, *small]
+        text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        lines = [line.split("bits ")[1] for line in text.splitlines() if "bits " in line]
+        print(f"{count} processes, a step: {', '.join(lines)}", flush=True)
         found |= {line.split()[0] for line in lines} or {f"none of {count}"}
     return int(len(found) != 1)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

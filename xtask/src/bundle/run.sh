@@ -195,7 +195,6 @@ side() {
         else
             skip python python-cuda "$python has no pytest"
         fi
-        start python python-dlpack 60 "$python" dlpack.py
     fi
     finish
     step tsunami tsunami-same-bits 5 cmp "$out/host.npy" "$out/cuda.npy"
@@ -369,11 +368,6 @@ python() {
         step python python-tests 280 "$python" -m pytest interop/tests -c interop/pyproject.toml -q -rs -p no:cacheprovider
     else
         skip python python-tests "$python has no pytest"
-    fi
-    if "$python" -c 'import numpy' 2>/dev/null; then
-        step python python-dlpack 120 "$python" dlpack.py
-    else
-        skip python python-dlpack "$python has no NumPy"
     fi
 }
 

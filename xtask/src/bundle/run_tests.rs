@@ -247,7 +247,7 @@ const LAUNCH: &str = r#"{"ptx":"ab","entry":"vector_copy","grid":[4,1,1],"block"
 "shared_bytes":65536,"params":"00010000007000000000100000700000e803000000000000",
 "memory":[[123145302310912,8192],[123145303359488,4194304]]}"#;
 /// A Python that has everything, and runs the probe.
-const PYTHON: &str = "#!/bin/sh\ncase $1 in -m|-c|dlpack.py|ranks.py) exit 0;; esac\nexec python3 \"$@\"\n";
+const PYTHON: &str = "#!/bin/sh\ncase $1 in -m|-c|ranks.py) exit 0;; esac\nexec python3 \"$@\"\n";
 
 /// The stand-ins: tools that do what they are asked without looking. The driver is the simulated one: what
 /// the probe asks of it is checked.
@@ -291,7 +291,7 @@ fn the_first_call_goes_in_its_order_and_plays_the_record() {
     let names: Vec<String> = lines.lines().skip(1).filter_map(name).collect();
     let at = |wanted: &str| names.iter().position(|name| name == wanted);
     // Those side by side come in any order among themselves.
-    let beside = ["test-kernels", "test-arrays", "tsunami-cuda", "python-cuda", "python-dlpack"];
+    let beside = ["test-kernels", "test-arrays", "tsunami-cuda", "python-cuda"];
     let before = ["probe", "python-install", "calls", "first-figures", "first-programs", "first-L1"];
     let after = [
         "tsunami-same-bits",
