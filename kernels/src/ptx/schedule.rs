@@ -43,8 +43,8 @@ const SHORT: usize = 24;
 /// So few rows.
 const FEW_ROWS: usize = 2;
 
-/// Arrays of which a thread that computes 16 bytes of results would fill its registers. Of more it computes one
-/// point, or those whose elements share a word.
+/// The most arrays of a thread that computes 16 bytes of results: more would fill its registers. Of more it
+/// computes one point, or those whose elements share a word.
 const MANY_ARRAYS: usize = 12;
 
 /// Bytes of the widest load there is.
@@ -120,8 +120,7 @@ impl VectorRow {
     }
 }
 
-/// The most planes of a thread, and the most rows where these are its planes: 2 of 5 points run at the speed of
-/// copies.
+/// The most planes of a thread, and the most rows where these are its planes.
 const MOST_PLANES: usize = 4;
 const MOST_ROWS: usize = 2;
 

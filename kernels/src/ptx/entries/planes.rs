@@ -2,10 +2,13 @@
 //! All its loads are issued before the first is used; neighbours come from L1 and L2. No shared memory, no
 //! barrier: nothing waits for other threads.
 //!
-//! The rows of all arrays are in phase, [`crate::ptx::launch`] checks it, so every row is loaded as vectors, with
-//! single elements beside them. A thread whose vector sticks out of the row, or whose planes stick out of the
-//! region, moves to where they do not, loads element by element there, and stores the points that are its own:
-//! it reads nothing that the kernel does not.
+//! The rows of all arrays are in phase, [`crate::ptx::launch`] checks it, so every row is loaded as vectors,
+//! with single elements beside them. A thread whose vector sticks out of the row moves to where it does not,
+//! loads element by element there, and stores the points that are its own; one whose planes stick out of the
+//! region moves, too. So a thread reads nothing that the kernel does not.
+//!
+//! Kernels of many arrays have one plane, and one point, or those that share a word. Their arrays are laid
+//! out alike, so one number places a thread in all of them.
 
 use super::vector::{Elements, row_register};
 use crate::dtype::DType;
@@ -42,7 +45,7 @@ fn own(plane: usize) -> String {
 }
 
 impl PtxWriter<'_> {
-    /// `%atP` of the first plane's first point; of arrays that are laid out alike, `%move` from each one's start.
+    /// `%atP` of the first plane's first point; of arrays that are laid out alike, `%move` from their starts.
     fn place_planes(&mut self, plan: &Planes, leader: u32) {
         let (x, leader) = (plan.slots.len() - 1, Quantity::Param(leader));
         for slot in 0..=x {
@@ -181,8 +184,8 @@ impl PtxWriter<'_> {
         }
     }
 
-    /// The predicate of a row's plane, of an array that is written, too: other threads write planes that are not
-    /// its own.
+    /// The predicate of a row's plane, of an array that is written, too: other threads write planes that are
+    /// not its own.
     fn own_plane(&self, plan: &Planes, row: &VectorRow) -> Option<String> {
         let is_written = self.kernel.params[row.param as usize].access != Access::In;
         is_written.then(|| own(row.offsets[plan.slots[plan.walk]] as usize))

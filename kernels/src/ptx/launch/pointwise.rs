@@ -12,8 +12,8 @@ use crate::ptx::text::{FoldField, Quantity, THREADS, slots};
 /// Blocks per multiprocessor that streaming has at least, if there are enough planes: three waves or more.
 const BLOCKS_PER_MULTIPROCESSOR: u64 = 10;
 
-/// The most planes of a walk, so that blocks that run at the same time are near each other in memory: on an H200
-/// walks of 128 planes took a tenth longer.
+/// The most planes of a walk, so that blocks that run at the same time are near each other in memory: on an
+/// H200 walks of 128 planes took a tenth longer.
 const LONGEST_WALK: u64 = 16;
 
 /// Only the text of a reduction reads such a number.
