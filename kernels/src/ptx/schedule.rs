@@ -8,7 +8,7 @@ use super::limits::{MAX_INSTRUCTIONS, MAX_SHARED_BYTES};
 use super::text::PtxTarget;
 use crate::ir::{Access, Form, Kernel, Offsets};
 use crate::verify::Verified;
-use crate::verify::footprint::{Footprint, LoadRow};
+use crate::verify::footprint::{Footprint, LoadRow, ParamFootprint};
 
 /// What the text of a kernel offers beside the entry `pointwise`.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -29,6 +29,7 @@ impl Schedule {
         let vector = Vectors::of(kernel);
         let widest = vector.as_ref().map(|vector| vector.lanes);
         let planes = vector.as_ref().and_then(|vector| Planes::of(kernel, vector));
+        let planes = planes.or_else(|| Planes::of_many_arrays(kernel));
         let widest = widest.filter(|_| planes.is_none());
         let streaming = widest.and_then(|lanes| StreamingPlan::of(kernel, lanes, target));
         Schedule { vector, planes, streaming, transpose: turns(kernel), folds: FoldPlans::of(kernel) }
@@ -42,9 +43,9 @@ const SHORT: usize = 24;
 /// So few rows.
 const FEW_ROWS: usize = 2;
 
-/// Arrays of which a thread that computes 16 bytes of results would fill its registers with what it loads,
-/// and with addresses.
-const MANY_ARRAYS: usize = 16;
+/// The most arrays of a thread that computes 16 bytes of results: more would fill its registers. Of more it
+/// computes one point, or those whose elements share a word.
+const MANY_ARRAYS: usize = 12;
 
 /// Bytes of the widest load there is.
 const VECTOR_BYTES: usize = 16;
@@ -58,8 +59,6 @@ pub(crate) struct Vectors {
     pub vectors: usize,
     /// Blocks that must fit side by side; 0 if the assembler decides.
     pub blocks: u32,
-    /// All rows are loaded element by element: so many arrays that how each is aligned is not asked.
-    pub loose: bool,
     pub rows: Vec<VectorRow>,
 }
 
@@ -80,14 +79,10 @@ impl Vectors {
         if kernel.rank == 0 || stores.is_empty() {
             return None;
         }
-        let used = footprint.params().iter().filter(|p| p.is_stored || p.radius.is_some());
-        let widest = used.map(|p| p.size).max()?;
-        let loose = footprint.params().iter().filter(|p| p.radius.is_some()).count() > MANY_ARRAYS;
-        // Then two halves of a word, whose arithmetic is shared, are all that is worth it.
-        let lanes = if loose { 4 / widest } else { VECTOR_BYTES / widest };
-        if loose && lanes < 2 {
+        if has_many_arrays(footprint) {
             return None;
         }
+        let lanes = VECTOR_BYTES / widest(footprint)?;
         if lanes * kernel.body.len() > MAX_INSTRUCTIONS {
             return None;
         }
@@ -95,15 +90,27 @@ impl Vectors {
         // Of 16-bit elements even one vector takes many registers, and of 8 bytes two do.
         let few = if lanes <= 4 { FEW_ROWS } else { 1 };
         let vectors = if rows.len() <= few && kernel.body.len() <= SHORT { 2 } else { 1 };
-        let blocks = if widest == 8 && rows.len() > 1 { 5 } else { 0 };
-        Some(Vectors { lanes, vectors, blocks, loose, rows })
+        let blocks = if lanes == 2 && rows.len() > 1 { 5 } else { 0 };
+        Some(Vectors { lanes, vectors, blocks, rows })
     }
 
-    /// Parameters whose elements must be neighbours: a point reads its own along the last dimension, or rows
-    /// are loose.
+    /// Parameters whose elements must be neighbours: a point reads its own along the last dimension.
     pub(crate) fn sideways(&self) -> impl Iterator<Item = u32> {
-        self.rows.iter().filter(|row| self.loose || row.is_sideways(self.lanes)).map(|row| row.param)
+        self.rows.iter().filter(|row| row.is_sideways(self.lanes)).map(|row| row.param)
     }
+}
+
+fn used(footprint: &Footprint) -> impl Iterator<Item = &ParamFootprint> {
+    footprint.params().iter().filter(|p| p.is_stored || p.radius.is_some())
+}
+
+/// Bytes of the widest element.
+fn widest(footprint: &Footprint) -> Option<usize> {
+    used(footprint).map(|param| param.size).max()
+}
+
+fn has_many_arrays(footprint: &Footprint) -> bool {
+    used(footprint).count() > MANY_ARRAYS
 }
 
 impl VectorRow {
@@ -113,13 +120,12 @@ impl VectorRow {
     }
 }
 
-/// The most planes of a thread, and the most rows where these are its planes: 2 of 5 points run at the speed of
-/// copies.
+/// The most planes of a thread, and the most rows where these are its planes.
 const MOST_PLANES: usize = 4;
 const MOST_ROWS: usize = 2;
 
-/// Registers of 32 bits that what a thread loads may fill: three blocks of 256 threads fit side by side then.
-const MOST_WORDS: usize = 72;
+/// Registers of 32 bits that what a thread loads may fill: five blocks of 128 threads fit side by side then.
+const MOST_WORDS: usize = 80;
 
 /// Loads of an array for each vector of a thread. Of more, L1 is the limit, and streaming is faster.
 const MOST_LOADS: usize = 10;
@@ -139,6 +145,8 @@ pub(crate) struct Planes {
     pub slots: Vec<usize>,
     /// The slot across planes: the first; or, of two slots, or if only they are read across, rows.
     pub walk: usize,
+    /// All arrays are laid out alike: so many that each one's place would fill the registers.
+    pub alike: bool,
     /// Rows of all planes; offsets are those from the point in the first.
     pub rows: Vec<VectorRow>,
 }
@@ -150,8 +158,11 @@ impl Planes {
         let along = (0..x).find(|&dim| footprint.reads_along(dim))?;
         let moved =
             |param: usize| footprint.loads().iter().any(|l| l.param as usize == param && !l.is_at_point());
-        let in_place = footprint.params().iter().enumerate().any(|(p, param)| param.is_in_place && moved(p));
-        if in_place || vector.loose {
+        let in_place = |p: &(usize, &ParamFootprint)| p.1.is_in_place;
+        let mut written = footprint.params().iter().enumerate().filter(in_place).peekable();
+        // A thread that has moved leaves out, by planes, what others write.
+        let least = if written.peek().is_some() { 2 } else { 1 };
+        if written.any(|(p, _)| moved(p)) {
             return None;
         }
         let slots: Vec<usize> = match along + 1 == x {
@@ -162,15 +173,33 @@ impl Planes {
         let most = if along + 1 == x { MOST_ROWS } else { MOST_PLANES };
         let plan = |count: usize| {
             let rows = rows_of_planes(&vector.rows, along, count);
-            Planes { lanes: vector.lanes, count, slots: slots.clone(), walk, rows }
+            Planes { lanes: vector.lanes, count, slots: slots.clone(), walk, alike: false, rows }
         };
-        let plans = (0..).map(|n| most >> n).take_while(|&count| count > 0).map(plan);
+        let plans = (0..).map(|n| most >> n).take_while(|&count| count >= least).map(plan);
         let computed = kernel.body.len() * vector.lanes;
         let mut fitting = plans.filter(|plan| {
             plan.words(kernel) <= MOST_WORDS && (computed * plan.count <= MOST_COMPUTED || plan.count == 1)
         });
         let mut params = 0..kernel.params.len() as u32;
         fitting.next().filter(|plan| params.all(|param| plan.loads(param) <= MOST_LOADS * plan.count))
+    }
+
+    /// One point, or those whose elements share a word.
+    fn of_many_arrays(verified: &Verified) -> Option<Planes> {
+        let (kernel, footprint) = (verified.kernel(), verified.footprint());
+        let is_elementwise = matches!(kernel.form, Form::Elementwise { .. });
+        let in_place = footprint.params().iter().any(|param| param.is_in_place);
+        if !is_elementwise || kernel.rank == 0 || in_place || !has_many_arrays(footprint) {
+            return None;
+        }
+        let lanes = (4 / widest(footprint)?).max(1);
+        let (slots, rows) = ((0..kernel.rank).collect(), rows(footprint, lanes));
+        Some(Planes { lanes, count: 1, slots, walk: 0, alike: true, rows })
+    }
+
+    /// Whether a thread may have to move, so that its points are inside.
+    pub(crate) fn moves(&self) -> bool {
+        self.lanes > 1
     }
 
     /// Loads of an array by a thread.

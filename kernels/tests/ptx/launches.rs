@@ -224,7 +224,7 @@ fn stencils_of_few_neighbours_offer_planes() {
         let text = entry_text(&module, entry);
         Some(["setp.le.u32 %own", "nc.v4.f32", "bar.sync", "shfl"].map(|what| text.matches(what).count()))
     };
-    // Planes, and rows that they read together: those of 7 points read their own, two more and two beside each.
+    // Planes, and rows that they read together: of 7 points their own, two more and two beside each.
     assert_eq!(planes(&star(3, 1)), Some([4, 14, 0, 0]));
     assert_eq!(planes(&star(2, 1)), Some([2, 4, 0, 0]));
     assert_eq!(planes(&cube(2, 1)), Some([2, 4, 0, 0]));

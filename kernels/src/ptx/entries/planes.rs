@@ -2,14 +2,17 @@
 //! All its loads are issued before the first is used; neighbours come from L1 and L2. No shared memory, no
 //! barrier: nothing waits for other threads.
 //!
-//! The rows of all arrays are in phase, [`crate::ptx::launch`] checks it, so every row is loaded as vectors, with
-//! single elements beside them. A thread whose vector sticks out of the row, or whose planes stick out of the
-//! region, moves to where they do not, loads element by element there, and stores the points that are its own:
-//! it reads nothing that the kernel does not.
+//! The rows of all arrays are in phase, [`crate::ptx::launch`] checks it, so every row is loaded as vectors,
+//! with single elements beside them. A thread whose vector sticks out of the row moves to where it does not,
+//! loads element by element there, and stores the points that are its own; one whose planes stick out of the
+//! region moves, too. So a thread reads nothing that the kernel does not.
+//!
+//! Kernels of many arrays have one plane, and one point, or those that share a word. Their arrays are laid
+//! out alike, so one number places a thread in all of them.
 
 use super::vector::{Elements, row_register};
 use crate::dtype::DType;
-use crate::ir::{Access, Form, Op, Store};
+use crate::ir::{Access, Form, Offsets, Op, Store};
 use crate::ptx::schedule::{Planes, VectorRow, place_name};
 use crate::ptx::text::{
     Address, Class, Entry, Field, Point, PtxTarget, PtxWriter, Quantity, class, register,
@@ -42,43 +45,73 @@ fn own(plane: usize) -> String {
 }
 
 impl PtxWriter<'_> {
-    /// `%atP` of the first plane's first point, `%skip` planes and `%shift` points before the thread's own.
+    /// `%atP` of the first plane's first point; of arrays that are laid out alike, `%move` from their starts.
     fn place_planes(&mut self, plan: &Planes, leader: u32) {
-        let (x, walk, count) = (plan.slots.len() - 1, plan.walk, plan.count);
+        let (x, leader) = (plan.slots.len() - 1, Quantity::Param(leader));
         for slot in 0..=x {
             self.named(Class::B32, &format!("%i{slot}"));
         }
         self.grid_x();
-        let number = self.set(Class::B32, "mov.b32", &["%ctaid.z"]);
         if x > 1 {
+            let number = self.set(Class::B32, "mov.b32", &["%ctaid.z"]);
             self.digits(&number, 0..x - 1);
         }
-        let y = format!("%i{}", x - 1);
-        self.along("y", &y);
-        let extent = self.field(Field::Extent(walk));
-        let (group, first) = (
-            format!("%i{walk}"),
-            self.set(Class::B32, "mul.lo.u32", &[&format!("%i{walk}"), &count.to_string()]),
-        );
-        if walk + 1 == x {
-            self.leave_unless(&first, &extent);
-        } else {
-            let rows = self.field(Field::Extent(x - 1));
-            self.leave_unless(&y, &rows);
+        if x > 0 {
+            self.along("y", &format!("%i{}", x - 1));
         }
-        let last = self.set(Class::B32, "sub.u32", &[&extent, &count.to_string()]);
-        self.op(&format!("min.u32 {group}, {first}, {last}"));
-        let skip = self.set(Class::B32, "sub.u32", &[&first, &group]);
-        for plane in 0..count {
-            let own = self.named(Class::Pred, &own(plane));
-            self.op(&format!("setp.le.u32 {own}, {skip}, {plane}"));
-        }
-        for quantity in self.quantities() {
+        self.first_plane(plan, x);
+        let quantities = self.quantities().into_iter();
+        let placed: Vec<Quantity> =
+            quantities.filter(|&q| !plan.alike || q == leader || matches!(q, Quantity::Coord(..))).collect();
+        for &quantity in &placed {
             let to = self.named(Field::Start(quantity).class(), &row_register(quantity));
             self.step(quantity, 0..x, None, &to);
         }
-        self.first_point(leader, plan.lanes, x);
+        self.first_of_row(plan, leader, x);
+        for &quantity in &placed {
+            self.locate(quantity, x..x + 1, Some(&row_register(quantity)));
+        }
+        if plan.alike {
+            let (start, at) = (self.field(Field::Start(leader)), register(leader));
+            self.named(Class::B64, "%move");
+            self.op(&format!("sub.s64 %move, {at}, {start}"));
+        }
+    }
+
+    /// The first plane, and which of the planes are the thread's own.
+    fn first_plane(&mut self, plan: &Planes, x: usize) {
+        let (walk, count) = (format!("%i{}", plan.walk), plan.count.to_string());
+        let is_row = plan.walk + 1 == x;
+        if x > 0 && (!is_row || plan.count == 1) {
+            let rows = self.field(Field::Extent(x - 1));
+            self.leave_unless(&format!("%i{}", x - 1), &rows);
+        }
+        if plan.count == 1 {
+            return;
+        }
+        let extent = self.field(Field::Extent(plan.walk));
+        let first = self.set(Class::B32, "mul.lo.u32", &[&walk, &count]);
+        if is_row {
+            self.leave_unless(&first, &extent);
+        }
+        let last = self.set(Class::B32, "sub.u32", &[&extent, &count]);
+        self.op(&format!("min.u32 {walk}, {first}, {last}"));
+        let skip = self.set(Class::B32, "sub.u32", &[&first, &walk]);
+        for plane in 0..plan.count {
+            let own = self.named(Class::Pred, &own(plane));
+            self.op(&format!("setp.le.u32 {own}, {skip}, {plane}"));
+        }
+    }
+
+    /// The first point of the row, `%shift` points behind the thread's own first.
+    fn first_of_row(&mut self, plan: &Planes, leader: Quantity, x: usize) {
         let (at, extent, lanes) = (format!("%i{x}"), self.field(Field::Extent(x)), plan.lanes.to_string());
+        if !plan.moves() {
+            self.op(&format!("mov.b32 {at}, %x"));
+            return self.leave_unless(&at, &extent);
+        }
+        let Quantity::Param(leader) = leader else { unreachable!("the first output is a parameter") };
+        self.first_point(leader, plan.lanes, x);
         let past = self.set(Class::Pred, "setp.ge.s32", &[&at, &extent]);
         self.op(&format!("@{past} ret"));
         let last = self.set(Class::B32, "sub.s32", &[&extent, &lanes]);
@@ -90,54 +123,69 @@ impl PtxWriter<'_> {
         self.op(&format!("sub.s32 %shift, {moved}, {at}"));
         self.op("setp.ne.s32 %cut, %shift, 0");
         self.op(&format!("mov.b32 {at}, {moved}"));
-        for quantity in self.quantities() {
-            self.locate(quantity, x..x + 1, Some(&row_register(quantity)));
+    }
+
+    /// Where an array is at some offsets from the first point.
+    fn in_planes(&mut self, plan: &Planes, param: u32, offsets: &Offsets) -> Address {
+        let mut at = format!("%at{param}");
+        if plan.alike {
+            let start = self.field(Field::Start(Quantity::Param(param)));
+            at = self.set(Class::B64, "add.s64", &[&start, "%move"]);
         }
+        self.neighbour(param, &at, offsets)
     }
 
     /// Loads all rows: as vectors, or, of a thread that has moved, element by element.
     fn planes_rows(&mut self, plan: &Planes) -> Vec<Elements> {
-        let rows: Vec<(String, Elements)> = (plan.rows.iter().enumerate())
-            .map(|(n, row)| {
-                let kind = class(self.kernel.params[row.param as usize].dtype);
-                let at = self.neighbour(row.param, &format!("%at{}", row.param), &row.offsets);
-                let mut name = |p: i32| self.named(kind, &format!("%w{n}_{}", place_name(p)));
-                (at.register, row.positions.iter().map(|&p| (p, name(p))).collect())
-            })
-            .collect();
+        let mut rows: Vec<Elements> = Vec::new();
+        for (n, row) in plan.rows.iter().enumerate() {
+            let kind = class(self.kernel.params[row.param as usize].dtype);
+            let mut name = |p: i32| self.named(kind, &format!("%w{n}_{}", place_name(p)));
+            rows.push(row.positions.iter().map(|&p| (p, name(p))).collect());
+        }
         let [pieces, loaded] = ["PIECES", "LOADED"].map(|stem| self.label(stem));
-        self.op(&format!("@%cut bra {pieces}"));
-        for (row, (at, elements)) in plan.rows.iter().zip(&rows) {
+        if plan.moves() {
+            self.op(&format!("@%cut bra {pieces}"));
+        }
+        // Addresses are computed on either way: in front of both they would all take registers at once.
+        for (row, elements) in plan.rows.iter().zip(&rows) {
+            let at = self.in_planes(plan, row.param, &row.offsets).register;
             match self.own_plane(plan, row) {
-                Some(own) => self.guarded(&own, |w| w.aligned_row(row, plan.lanes, elements, at)),
-                None => self.aligned_row(row, plan.lanes, elements, at),
+                Some(own) => self.guarded(&own, |w| w.aligned_row(row, plan.lanes, elements, &at)),
+                None => self.aligned_row(row, plan.lanes, elements, &at),
             }
+        }
+        if !plan.moves() {
+            return rows;
         }
         self.op(&format!("bra {loaded}"));
         self.place(&pieces);
-        for (row, (at, elements)) in plan.rows.iter().zip(&rows) {
+        for (row, elements) in plan.rows.iter().zip(&rows) {
+            let at = self.in_planes(plan, row.param, &row.offsets).register;
             match self.own_plane(plan, row) {
-                Some(own) => {
-                    let size = self.kernel.params[row.param as usize].dtype.size_bytes();
-                    for (&position, to) in elements {
-                        let inside = self.own_point(position as usize, plan.lanes);
-                        let inside = self.set(Class::Pred, "and.pred", &[&inside, &own]);
-                        let (dtype, space) =
-                            (self.kernel.params[row.param as usize].dtype, self.space(row.param));
-                        let from = Address::at(at).plus(position as usize * size);
-                        self.guarded(&inside, |w| w.load_run(space, dtype, std::slice::from_ref(to), &from));
-                    }
-                }
-                None => self.loose_row(row, elements, at),
+                Some(own) => self.own_points(plan, row, elements, (&at, &own)),
+                None => self.loose_row(row, elements, &at),
             }
             self.hold_pairs(elements);
         }
         self.place(&loaded);
-        rows.iter().for_each(|(_, elements)| self.release_pairs(elements));
-        rows.into_iter().map(|(_, elements)| elements).collect()
+        rows.iter().for_each(|elements| self.release_pairs(elements));
+        rows
     }
 
-    /// Of an array that is written, too, other threads write the planes that are not this thread's own.
+    /// Loads the thread's own points of a row.
+    fn own_points(&mut self, plan: &Planes, row: &VectorRow, elements: &Elements, (at, own): (&str, &str)) {
+        let (dtype, space) = (self.kernel.params[row.param as usize].dtype, self.space(row.param));
+        for (&position, to) in elements {
+            let inside = self.own_point(position as usize, plan.lanes);
+            let inside = self.set(Class::Pred, "and.pred", &[&inside, own]);
+            let from = Address::at(at).plus(position as usize * dtype.size_bytes());
+            self.guarded(&inside, |w| w.load_run(space, dtype, std::slice::from_ref(to), &from));
+        }
+    }
+
+    /// The predicate of a row's plane, of an array that is written, too: other threads write planes that are
+    /// not its own.
     fn own_plane(&self, plan: &Planes, row: &VectorRow) -> Option<String> {
         let is_written = self.kernel.params[row.param as usize].access != Access::In;
         is_written.then(|| own(row.offsets[plan.slots[plan.walk]] as usize))
@@ -195,29 +243,35 @@ impl PtxWriter<'_> {
         let mut all = Vec::new();
         for (plane, results) in results.iter().enumerate() {
             for (store, values) in stores.iter().zip(results) {
-                let (param, at) = (store.param, format!("%at{}", store.param));
-                let to = match plane {
-                    0 => Address::at(&at),
-                    _ => {
-                        let mut offsets = vec![0; self.kernel.rank];
-                        offsets[plan.slots[plan.walk]] = plane as i32;
-                        self.neighbour(param, &at, &offsets)
-                    }
-                };
-                all.push((own(plane), self.kernel.params[param as usize].dtype, values, to));
+                let mut offsets = vec![0; self.kernel.rank];
+                offsets[plan.slots[plan.walk]] = plane as i32;
+                let to = self.in_planes(plan, store.param, &offsets);
+                let own = (plan.count > 1).then(|| own(plane));
+                all.push((own, self.kernel.params[store.param as usize].dtype, values, to));
             }
         }
         let pieces = self.label("POINTS");
-        self.op(&format!("@%cut bra {pieces}"));
+        if plan.moves() {
+            self.op(&format!("@%cut bra {pieces}"));
+        }
         for (own, dtype, values, to) in &all {
-            self.guarded(own, |w| w.store_run("global", *dtype, values, to));
+            let store = |w: &mut Self| w.store_run("global", *dtype, values, to);
+            match own {
+                Some(own) => self.guarded(own, store),
+                None => store(self),
+            }
+        }
+        if !plan.moves() {
+            return;
         }
         self.op("ret");
         self.place(&pieces);
         let lanes: Vec<String> = (0..plan.lanes).map(|lane| self.own_point(lane, plan.lanes)).collect();
         for (own, dtype, values, to) in &all {
             let other = self.label("OTHER");
-            self.op(&format!("@!{own} bra {other}"));
+            if let Some(own) = own {
+                self.op(&format!("@!{own} bra {other}"));
+            }
             for (lane, inside) in lanes.iter().enumerate() {
                 let (value, to) = (std::slice::from_ref(&values[lane]), to.plus(lane * dtype.size_bytes()));
                 self.guarded(inside, |w| w.store_run("global", *dtype, value, &to));

@@ -25,8 +25,7 @@ pub(crate) fn entry(verified: &Verified, target: &PtxTarget, plan: &Vectors) -> 
     let x = slots(kernel) - 1;
     w.note("the thread's row, and where it is in memory");
     w.grid_outer(x + 1);
-    let leader = Quantity::Param(stores[0].param);
-    for quantity in w.quantities().into_iter().filter(|&quantity| !plan.loose || quantity == leader) {
+    for quantity in w.quantities() {
         let to = w.named(Field::Start(quantity).class(), &row_register(quantity));
         w.step(quantity, 0..x, None, &to);
     }
@@ -48,7 +47,7 @@ pub(crate) fn entry(verified: &Verified, target: &PtxTarget, plan: &Vectors) -> 
     w.next(plan, x);
     w.place("PARTIAL");
     w.note("a vector that sticks out: its points inside, one by one");
-    w.partial(plan, x);
+    w.partial(x);
     w.next(plan, x);
     if plan.vectors > 1 {
         w.place("DONE");
@@ -141,13 +140,13 @@ impl PtxWriter<'_> {
         self.op("bra DONE");
     }
 
-    fn partial(&mut self, plan: &Vectors, x: usize) {
+    fn partial(&mut self, x: usize) {
         let extent = self.field(Field::Extent(x));
         self.op(&format!("max.s32 %i{x}, %i{x}, 0"));
         self.op(&format!("min.s32 %end, %end, {extent}"));
         self.place("POINT");
         for quantity in self.quantities() {
-            self.at(plan, quantity, &register(quantity), x);
+            self.at(quantity, &register(quantity), x);
         }
         self.point();
         self.op(&format!("add.s32 %i{x}, %i{x}, 1"));
@@ -155,13 +154,10 @@ impl PtxWriter<'_> {
         self.op(&format!("@{more} bra POINT"));
     }
 
-    /// Where a quantity is at the thread's point. Of many arrays the places of rows would fill the registers.
-    fn at(&mut self, plan: &Vectors, quantity: Quantity, to: &str, x: usize) {
+    /// Where a quantity is at the thread's point.
+    fn at(&mut self, quantity: Quantity, to: &str, x: usize) {
         self.named(Field::Start(quantity).class(), to);
-        match plan.loose {
-            true => self.step(quantity, 0..x + 1, None, to),
-            false => self.step(quantity, x..x + 1, Some(&row_register(quantity)), to),
-        }
+        self.step(quantity, x..x + 1, Some(&row_register(quantity)), to);
     }
 
     /// Loads of some whole vectors, then their points, then their stores.
@@ -173,7 +169,7 @@ impl PtxWriter<'_> {
                 self.op(&format!("add.s32 %i{x}, %i{x}, %hop"));
             }
             for quantity in self.quantities() {
-                self.at(plan, quantity, &(register(quantity) + &mark), x);
+                self.at(quantity, &(register(quantity) + &mark), x);
             }
             loaded.push(self.rows(plan, &mark, x));
         }
@@ -239,12 +235,6 @@ impl PtxWriter<'_> {
                 (at.register, row.positions.iter().map(|&p| (p, name(p))).collect())
             })
             .collect();
-        if plan.loose {
-            for (row, (at, elements)) in plan.rows.iter().zip(&rows) {
-                self.loose_row(row, elements, at);
-            }
-            return rows.into_iter().map(|(_, elements)| elements).collect();
-        }
         let tested: Vec<usize> = (0..rows.len()).filter(|&n| self.may_be_unaligned(&plan.rows[n])).collect();
         let misfits: Vec<String> = (tested.iter())
             .map(|&n| (&plan.rows[n], &rows[n].0))

@@ -95,7 +95,7 @@ pub(crate) struct Limits {
     pub shares: u64,
     /// Groups of a share.
     pub groups: u64,
-    /// Planes that streaming must have for each that is loaded before the first, of which four count at least.
+    /// Planes that streaming must have for each that is loaded before the first; four count at least.
     pub planes_per_fill: u64,
     /// The part of the threads of streaming that must have points, in percent.
     pub filled: u64,

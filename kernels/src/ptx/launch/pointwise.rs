@@ -12,8 +12,8 @@ use crate::ptx::text::{FoldField, Quantity, THREADS, slots};
 /// Blocks per multiprocessor that streaming has at least, if there are enough planes: three waves or more.
 const BLOCKS_PER_MULTIPROCESSOR: u64 = 10;
 
-/// The most planes of a walk, so that blocks that run at the same time are near each other in memory: on an H200
-/// walks of 128 planes took a tenth longer.
+/// The most planes of a walk, so that blocks that run at the same time are near each other in memory: on an
+/// H200 walks of 128 planes took a tenth longer.
 const LONGEST_WALK: u64 = 16;
 
 /// Only the text of a reduction reads such a number.
@@ -117,7 +117,7 @@ impl Source<'_> {
         }
         let shape = Shape::planes(plan, self.common_phase(&region, plan.lanes), &region);
         let blocks: u64 = shape.blocks(&region).iter().product();
-        (blocks >= u64::from(facts.multiprocessors)).then_some((region, shape))
+        (plan.alike || blocks >= u64::from(facts.multiprocessors)).then_some((region, shape))
     }
 
     /// A region has the planes and the vectors that a thread takes together.
@@ -126,7 +126,15 @@ impl Source<'_> {
         let (x, _) = last_two(region);
         region.dims[plan.walk].extent >= plan.count as u64
             && x >= 2 * plan.lanes as u64
-            && region.dims.iter().all(Dim::fits)
+            && region.dims.iter().all(|dim| dim.fits() && (!plan.alike || self.is_alike(region, dim)))
+    }
+
+    /// A step along a dimension is the same for all arrays.
+    fn is_alike(&self, region: &Region, dim: &Dim) -> bool {
+        let params =
+            region.quantities.iter().zip(&dim.steps).filter(|(q, _)| matches!(q, Quantity::Param(_)));
+        let mut steps = params.map(|(_, step)| step);
+        steps.next().is_none_or(|first| steps.all(|step| step == first))
     }
 
     /// Planes one after the other, if there are enough of them to be worth filling the registers, and
@@ -271,6 +279,9 @@ impl Shape {
     fn planes(plan: &Planes, phase: Option<(usize, i64)>, region: &Region) -> Shape {
         let (x, _) = last_two(region);
         let (lanes, count) = (plan.lanes as u64, plan.count as u64);
+        if count == 1 {
+            return Shape { phase, ..Shape::rows("planes", lanes, 1, region) };
+        }
         let widths = [WIDTH as u64, 16, 8];
         let width =
             widths.into_iter().min_by_key(|&width| items(x, lanes).next_multiple_of(width)).unwrap_or(1);
