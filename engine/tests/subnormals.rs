@@ -1,5 +1,5 @@
-//! What adapters do with subnormals, and to quotients and roots: found by trial, and then what the definition says.
-//! Faults of drivers are written into the kernels of the adapter at hand; none of this is hardware.
+//! What adapters do with subnormals, and to quotients and roots: found by trial, and then what the definition
+//! says. Faults of drivers are written into the kernels of the adapter at hand; none of this is hardware.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod agreement;
@@ -16,7 +16,7 @@ use partita::prelude::*;
 use partita_kernels::wgsl::DriverFaults;
 use partita_kernels::{BinaryOp, Builder, Launch, Math1, Subnormals, UnaryOp, Verified, simplify};
 
-/// As on NVIDIA's driver: sums and products keep subnormals, all else does not, and quotients are approximate.
+/// As on NVIDIA's driver: sums and products keep subnormals, all else does not; quotients are approximate.
 const COMPARISONS: DriverFaults =
     DriverFaults { flush_sums: false, flush_products: false, ..DriverFaults::FLUSHING };
 const APPROXIMATE: DriverFaults = DriverFaults { inexact_quotients: true, ..COMPARISONS };

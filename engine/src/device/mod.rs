@@ -33,6 +33,7 @@ pub use lock::check_fork;
 pub(crate) use lock::{DeviceLocks, process_id};
 pub(crate) use memory::zeros;
 pub use memory::{Allocation, Buffer, Foreign, LentMemory, MemoryUse};
+pub use partita_kernels::Subnormals;
 pub use streams::Timestamp;
 pub(crate) use transfer::CopyRegion;
 pub use transfer::Download;

@@ -33,7 +33,8 @@
 //!
 //! [`crate::interpret`] is the definition; the rules worth knowing:
 //! - floats: `+ - * / sqrt` and conversions round to nearest even, subnormals are kept ([`Subnormals`]
-//!   names devices that do otherwise). Nothing is contracted; [`Op::Fma`] is explicit. f16 and bf16 compute in f32 and round after each operation.
+//!   has devices that do otherwise). Nothing is contracted; [`Op::Fma`] is explicit. f16 and bf16 compute in
+//!   f32 and round after each operation.
 //! - integers wrap. `x / 0` and `x % 0` are 0, `MIN / -1` is `MIN`; division truncates. Shift counts
 //!   are taken modulo the width.
 //! - `min` and `max` return NaN if either operand is NaN; of -0 and 0 they return the second operand.

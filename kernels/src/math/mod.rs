@@ -93,8 +93,8 @@ pub fn expand_small_angles(kernel: &Verified) -> Option<Verified> {
     builder.finish(form).ok().map(|expanded| crate::simplify(&expanded))
 }
 
-/// The kernel spelled out, and its form. With `small`, angles are taken to be, and the form stores whether. With
-/// `flush`, subnormal results are zeros, and operands of functions that scale two of them.
+/// The kernel spelled out, and its form. With `small`, angles are taken to be, and the form stores whether.
+/// With `flush`, subnormal results are zeros, and operands of functions that scale two of them.
 fn spelled(old: &Kernel, small: bool, flush: bool) -> (Builder, Form) {
     let mut builder = Builder::like(old);
     let mut renamed: Vec<Value> = Vec::with_capacity(old.body.len());

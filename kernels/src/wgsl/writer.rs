@@ -49,8 +49,8 @@ pub struct WgslTarget {
     pub faults: DriverFaults,
 }
 
-/// Faults of drivers, written into the text of native operations of f32, so that tests find on any adapter what
-/// the writer makes of them.
+/// Faults of drivers, written into the text of native operations of f32, so that tests find on any adapter
+/// what the writer makes of them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct DriverFaults {
     /// Sums and differences take subnormal operands, and give subnormal results, as zeros.

@@ -4,8 +4,8 @@
 //! slow, run on the CPU engine without machine code, which the tests of `partita_kernels` hold against the
 //! definition.
 //!
-//! Where a device may flush subnormals ([`Device::subnormals`]), the definition runs with and without that. An
-//! element may be what either gives; on a device that is known to flush it must be what the definition with it
+//! Where a device may flush subnormals ([`Device::subnormals`]), the definition runs with and without that.
+//! An element may be what either gives; on a device that is known to flush, only what the definition with it
 //! gives, or a zero where that has one and the other a subnormal.
 
 use std::collections::HashMap;

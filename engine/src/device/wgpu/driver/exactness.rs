@@ -1,6 +1,6 @@
 //! Which operations an adapter rounds correctly, and what it does with subnormals: measured, because Vulkan,
-//! Metal and DX12 allow division, square root and fused multiply-add to be off and subnormals to be flushed, and
-//! no driver says what its own do.
+//! Metal and DX12 allow division, square root and fused multiply-add to be off and subnormals to be flushed,
+//! and no driver says what its own do.
 
 use partita_kernels::wgsl::WgslTarget;
 use partita_kernels::{
