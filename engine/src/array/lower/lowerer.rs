@@ -1,6 +1,6 @@
 //! [`lower`]: from a graph to steps: the order in which nodes are computed, fused kernels, and nodes that one
-//! list of steps computes from the memory of their base. Joined and reshaped values and reductions have files of their
-//! own.
+//! list of steps computes from the memory of their base. Joined and reshaped values and reductions have files
+//! of their own.
 
 use std::sync::Arc;
 

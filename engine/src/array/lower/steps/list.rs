@@ -1,8 +1,8 @@
 //! [`Step`]: a part of an evaluation as plain data. Steps name memory by numbers ([`MemoryId`]), know layouts
 //! and kernels, and have neither memory nor devices; they are equal on all ranks.
 //!
-//! Lowering makes a [`StepList`], `bind` gives its steps memory, `run` executes them in order, `explain` prints
-//! them, and the cache keeps them.
+//! Lowering makes a [`StepList`], `bind` gives its steps memory, `run` executes them in order, `explain`
+//! prints them, and the cache keeps them.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -131,7 +131,7 @@ pub(crate) enum LaunchOperand {
     /// Elements by their numbers, from that of a cell on or from the begin of memory. Parts that have one of
     /// the fetched boxes read that instead.
     Numbered { memory: MemoryId, fetched: Option<MemoryId>, from: Option<Index> },
-    /// For each point the number, in an operand's memory, of the element at a position: its number in C order.
+    /// For each point the number, in an operand's memory, of the element at a position in C order.
     Positions { positions: Vec<PositionRange>, of: usize, shape: Index, dtype: DType },
     /// Along a dimension, where the coordinates of a window lie among those that a part holds.
     WindowList { indices: Arc<WindowIndices>, dim: usize },
