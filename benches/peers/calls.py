@@ -31,7 +31,6 @@ class Library:
     """A library with NumPy's names. `place` puts host memory on the device, `wait` ends all work, `host` fetches."""
 
     name, module, is_peer = "numpy", "numpy", True
-    theirs = index = None
 
     def __init__(self, device):
         self.xp, self.device = importlib.import_module(self.module), device

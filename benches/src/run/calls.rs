@@ -28,9 +28,6 @@ pub struct CallOptions {
     /// Names of calls, comma separated; all by default.
     #[arg(long)]
     only: Option<String>,
-    /// Seconds for a call and a library.
-    #[arg(long, default_value_t = 0.25)]
-    seconds: f64,
     /// Save the JSON lines as they come, for `report`.
     #[arg(long)]
     save: Option<PathBuf>,
@@ -68,11 +65,11 @@ pub fn run(options: &CallOptions) -> Result<Vec<Line>> {
 }
 
 fn lines_of(folder: &Path, options: &CallOptions) -> Result<Vec<Line>> {
-    let CallOptions { python, device, smoke, only, seconds, save } = options;
+    let CallOptions { python, device, smoke, only, save } = options;
     let devices: Vec<Device> = Device::named(device)?.into_iter().collect();
     let mut lines = vec![Line::Machine(Machine::here(&devices))];
     let mut command = Command::new(python);
-    command.arg(folder.join("calls.py")).args(["--device", device, "--seconds", &seconds.to_string()]);
+    command.arg(folder.join("calls.py")).args(["--device", device]);
     command.args(smoke.then_some("--small")).args(only.iter().flat_map(|only| ["--only", only]));
     let mut process = command
         .stdout(Stdio::piped())
