@@ -235,7 +235,7 @@ fn pair(i: u64) -> [u32; 2] {
 }
 
 #[test]
-fn a_million_quotients_and_roots_without_loops_are_those_of_the_host() {
+fn a_million_quotients_and_roots_of_an_approximate_adapter_are_those_of_the_host() {
     let Some(device) = with(APPROXIMATE) else { return };
     let n = 1_000_000;
     let mut k = Builder::new("quotients", 1);
@@ -248,7 +248,7 @@ fn a_million_quotients_and_roots_without_loops_are_those_of_the_host() {
     let launch = flat(&kernel, n);
     let given = run_on(&device, &kernel, &launch, &arrays).unwrap();
     assert_eq!(difference(&kernel, &on_host(&kernel, &launch, &arrays), &given), None);
-    found::ran("quotients-without-loops", &device, n);
+    found::ran("approximate-quotients", &device, n);
 }
 
 /// Arrays on an adapter that flushes, in a process that compares every launch.

@@ -11,9 +11,9 @@ use super::gpu::WgpuDevice;
 use crate::device::wgpu::error::WgpuError;
 
 /// Points of a trial whose operands lie around the least normal number.
-const TINY: u64 = 512;
+const TINY: u64 = 4096;
 /// Points of a trial: behind those, operands of all exponents.
-const POINTS: u64 = TINY + 8192;
+const POINTS: u64 = TINY + 12_288;
 
 /// An operation under test, on the device and on the host.
 #[derive(Clone, Copy)]
@@ -92,6 +92,10 @@ fn operand(dtype: DType, i: u64, n: u64) -> u64 {
         .rotate_left(29)
         .wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let (sign, at, row) = (random >> 63, i % POINTS, i % 256);
+    // Zeros, powers of two and the least numbers among the first.
+    let mask =
+        if at < TINY { [0, 1 << 20, u64::MAX, u64::MAX][(random >> 58) as usize % 4] } else { u64::MAX };
+    let mantissa = random & mask;
     let exponent = match n {
         _ if at < TINY => [0, 0, 1, 2, 26, 127, 128, 240][(at >> (3 * n)) as usize % 8],
         0 => row,
@@ -102,9 +106,9 @@ fn operand(dtype: DType, i: u64, n: u64) -> u64 {
     match dtype {
         DType::F64 => {
             let exponent = if at < TINY { exponent } else { exponent * 8 + random % 8 };
-            (sign << 63) | (exponent << 52) | (random & 0xf_ffff_ffff_ffff)
+            (sign << 63) | (exponent << 52) | (mantissa & 0xf_ffff_ffff_ffff)
         }
-        _ => (sign << 31) | (exponent << 23) | ((random >> 20) & 0x7f_ffff),
+        _ => (sign << 31) | (exponent << 23) | ((mantissa >> 20) & 0x7f_ffff),
     }
 }
 
