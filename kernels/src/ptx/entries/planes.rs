@@ -8,7 +8,7 @@
 //! region moves, too. So a thread reads nothing that the kernel does not.
 //!
 //! Kernels of many arrays have one plane, and one point, or those that share a word. Their arrays are laid
-//! out alike, so one number places a thread in all of them.
+//! out alike, so one number places a thread in all that are read, and one in all that are written.
 
 use super::vector::{Elements, row_register};
 use crate::dtype::DType;
@@ -45,7 +45,8 @@ fn own(plane: usize) -> String {
 }
 
 impl PtxWriter<'_> {
-    /// `%atP` of the first plane's first point; of arrays that are laid out alike, `%move` from their starts.
+    /// `%atP` of the first plane's first point; of arrays that are laid out alike, `%move_to` and
+    /// `%move_from` say how far that is from the starts of those that are written and read.
     fn place_planes(&mut self, plan: &Planes, leader: u32) {
         let (x, leader) = (plan.slots.len() - 1, Quantity::Param(leader));
         for slot in 0..=x {
@@ -61,8 +62,11 @@ impl PtxWriter<'_> {
         }
         self.first_plane(plan, x);
         let quantities = self.quantities().into_iter();
+        let first = plan.rows.iter().find(|row| self.kernel.params[row.param as usize].access == Access::In);
+        let read = first.map(|row| Quantity::Param(row.param));
+        let is_leader = |q: Quantity| q == leader || Some(q) == read;
         let placed: Vec<Quantity> =
-            quantities.filter(|&q| !plan.alike || q == leader || matches!(q, Quantity::Coord(..))).collect();
+            quantities.filter(|&q| !plan.alike || is_leader(q) || matches!(q, Quantity::Coord(..))).collect();
         for &quantity in &placed {
             let to = self.named(Field::Start(quantity).class(), &row_register(quantity));
             self.step(quantity, 0..x, None, &to);
@@ -71,10 +75,12 @@ impl PtxWriter<'_> {
         for &quantity in &placed {
             self.locate(quantity, x..x + 1, Some(&row_register(quantity)));
         }
-        if plan.alike {
+        let of = [(Some(leader), "%move_to"), (read, "%move_from")];
+        for (leader, to) in of.into_iter().filter(|_| plan.alike) {
+            let Some(leader) = leader else { continue };
             let (start, at) = (self.field(Field::Start(leader)), register(leader));
-            self.named(Class::B64, "%move");
-            self.op(&format!("sub.s64 %move, {at}, {start}"));
+            self.named(Class::B64, to);
+            self.op(&format!("sub.s64 {to}, {at}, {start}"));
         }
     }
 
@@ -130,7 +136,9 @@ impl PtxWriter<'_> {
         let mut at = format!("%at{param}");
         if plan.alike {
             let start = self.field(Field::Start(Quantity::Param(param)));
-            at = self.set(Class::B64, "add.s64", &[&start, "%move"]);
+            let is_read = self.kernel.params[param as usize].access == Access::In;
+            let moved = if is_read { "%move_from" } else { "%move_to" };
+            at = self.set(Class::B64, "add.s64", &[&start, moved]);
         }
         self.neighbour(param, &at, offsets)
     }

@@ -2,7 +2,7 @@
 //! region; and many boxes in one grid of the entry `batched_copy`.
 
 use super::module::{Dim, Facts, Grid, LaunchPlan, Limits, Module, Region, Source, Span, fill_up};
-use crate::ir::{Form, Launch, Scan};
+use crate::ir::{Access, Form, Launch, Scan};
 use crate::ptx::columns::{HEIGHT, StreamingPlan, WIDTH};
 use crate::ptx::entries::pointwise::batch_rows;
 use crate::ptx::entries::scan::line_slots;
@@ -129,12 +129,14 @@ impl Source<'_> {
             && region.dims.iter().all(|dim| dim.fits() && (!plan.alike || self.is_alike(region, dim)))
     }
 
-    /// A step along a dimension is the same for all arrays.
+    /// A step along a dimension is the same for all arrays that are read, and for all that are written.
     fn is_alike(&self, region: &Region, dim: &Dim) -> bool {
-        let params =
-            region.quantities.iter().zip(&dim.steps).filter(|(q, _)| matches!(q, Quantity::Param(_)));
-        let mut steps = params.map(|(_, step)| step);
-        steps.next().is_none_or(|first| steps.all(|step| step == first))
+        let is_read = |p: u32| self.kernel.params[p as usize].access == Access::In;
+        [true, false].into_iter().all(|read| {
+            let of = |q: &Quantity| matches!(q, Quantity::Param(p) if is_read(*p) == read);
+            let mut steps = region.quantities.iter().zip(&dim.steps).filter(|(q, _)| of(q)).map(|(_, s)| s);
+            steps.next().is_none_or(|first| steps.all(|step| step == first))
+        })
     }
 
     /// Planes one after the other, if there are enough of them to be worth filling the registers, and
@@ -282,9 +284,9 @@ impl Shape {
         if count == 1 {
             return Shape { phase, ..Shape::rows("planes", lanes, 1, region) };
         }
-        let widths = [WIDTH as u64, 16, 8];
-        let width =
-            widths.into_iter().min_by_key(|&width| items(x, lanes).next_multiple_of(width)).unwrap_or(1);
+        let vectors = Shape { phase, ..Shape::rows("planes", lanes, 1, region) }.vectors(region, x);
+        let widths = [WIDTH as u64, 16];
+        let width = widths.into_iter().min_by_key(|&width| vectors.next_multiple_of(width)).unwrap_or(1);
         let threads = [width, u64::from(THREADS) / 2 / width, 1];
         let [height, planes] = if plan.walk > 0 || region.dims.len() == 2 {
             [threads[1] * count, 1]
