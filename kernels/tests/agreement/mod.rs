@@ -97,8 +97,8 @@ pub fn c_strides(extents: &[usize]) -> Vec<i64> {
     strides
 }
 
-/// What a device that may flush subnormals should have given, or what it gave where that is allowed: what either
-/// definition gives if nothing is known, and a zero where one has a zero and the other a subnormal.
+/// What a device that may flush subnormals should have given, or what it gave where that is allowed: what
+/// either definition gives if nothing is known, and a zero where one has a zero and the other a subnormal.
 pub fn allowed(
     kernel: &Verified,
     subnormals: Subnormals,

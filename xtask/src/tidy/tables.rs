@@ -12,17 +12,17 @@ pub const FILES_PER_FOLDER: usize = 12;
 
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
-    ("kernels/src", 26_160),
-    ("engine/src", 46_300),
+    ("kernels/src", 26_850),
+    ("engine/src", 47_130),
     ("simcuda/src", 8_660),
-    ("interop/src", 7_710),
-    ("interop/python", 14_410),
-    ("benches", 8_800),
-    ("xtask", 5_360),
+    ("interop/src", 7_720),
+    ("interop/python", 14_420),
+    ("benches", 9_470),
+    ("xtask", 5_390),
     ("examples", 2_730),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 120_120;
+pub const TOTAL_BUDGET: usize = 122_340;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

@@ -1,6 +1,6 @@
 //! Scans as steps. The order of the definition ([`Array::scan`](crate::Array::scan)): 16 neighbours are a
-//! run, the runs' totals are the next level, and what a level's runs start from is the scan of the level above.
-//! All levels are computed by two kernels, a fold of each run and a walk along each run, one line per thread.
+//! run, the runs' totals are the next level, and a level's runs start from the scan of the level above. All
+//! levels are computed by two kernels, a fold of each run and a walk along each run, one line per thread.
 //!
 //! An axis that is divided is cut at multiples of 16^k elements. Each part finds the totals of its blocks of
 //! so many; all parts get the totals of all in one exchange and scan these on their own, then each part goes

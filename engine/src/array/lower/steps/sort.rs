@@ -1,6 +1,6 @@
 //! Sorts as steps. Each part sorts its pieces of the lines on the host. Pieces of equal length are then
-//! merged by Batcher's odd-even merge network: in a round, pairs of parts exchange their pieces, one keeps the
-//! smaller half, the other the larger. Last pieces may be shorter: what they lack counts as larger than
+//! merged by Batcher's odd-even merge network: in a round, pairs of parts exchange their pieces, one keeps
+//! the smaller half, the other the larger. Last pieces may be shorter: what they lack counts as larger than
 //! everything.
 //!
 //! Invariant: which part exchanges with which depends on the distribution alone, so all ranks agree.
