@@ -196,12 +196,13 @@ fn naga_translates_the_text_for_metal_and_directx() {
     let mut count = 0;
     for kernel in golden_cases() {
         let kernel = simplify(&kernel);
-        let languages: [(_, fn(&str) -> String, _); 2] =
-            [(&target, translated::msl, "kernel void"), (&hlsl, translated::hlsl, "[numthreads(")];
-        for (target, translate, entry) in languages {
+        for (target, is_metal) in [(&target, true), (&hlsl, false)] {
             let Ok(shader) = wgsl::emit(&kernel, target) else { continue };
             for stage in &shader.stages {
-                let text = translate(&stage.source);
+                let (text, entry) = match is_metal {
+                    true => (translated::msl(&stage.source), "kernel void"),
+                    false => (translated::hlsl(&stage.source), "[numthreads("),
+                };
                 assert!(text.contains(entry), "{kernel}\n{text}");
                 count += 1;
             }
