@@ -70,6 +70,12 @@ fn what_is_said_to_run_runs() {
     let said = checked(&chain, "too long for one kernel");
     assert!(said.kernels.len() > 1 && said.exchanged_bytes() == 120, "{said}");
     checked(&(&b + 1.0), "at home");
+    let far = checked(&u.gathered(&[3], &[399, 0, 200]).unwrap(), "elements by number");
+    assert!(far.exchanged_bytes() > 0, "{far}");
+    let far = checked(&u.cumulative_sum(0), "a scan along the axis that is cut");
+    assert!(far.exchanged_bytes() > 0, "{far}");
+    let far = checked(&v.reshaped(&[400]).unwrap(), "another shape of what is cut elsewhere");
+    assert!(far.exchanged_bytes() > 0, "{far}");
 }
 
 #[test]

@@ -97,3 +97,23 @@ fn every_second_cell_is_assigned() {
         assert_eq!(before.to_vec::<i32>().unwrap(), (0..66).collect::<Vec<i32>>());
     }
 }
+
+#[test]
+fn what_is_scattered_or_taken_keeps_the_declared_distribution_whatever_halos_its_memory_has() {
+    for device in devices() {
+        let team = Team::on(std::slice::from_ref(&device), 2).unwrap();
+        let dist = Distribution::builder(&[12]).parts(2).build().unwrap();
+        let mut u = Array::from_fn(&team, &dist, |at| at[0] as i32).unwrap();
+        let indices = Array::from_fn(&team, &dist, |at| (11 - at[0]) as i32).unwrap();
+        // Reads of neighbours give both memories halos.
+        for array in [&u, &indices] {
+            (array.slice(&s![1..]) + array.slice(&s![..-1])).eval().unwrap();
+        }
+        let taken = u.take(&indices).unwrap();
+        assert!(*taken.distribution().unwrap() == dist, "{device:?} take");
+        assert_eq!(taken.to_vec::<i32>().unwrap(), (0..12).rev().collect::<Vec<i32>>());
+        u.scatter(&[0, 7], &taken.slice(&s![..2])).unwrap();
+        assert!(*u.distribution().unwrap() == dist, "{device:?} scatter");
+        assert_eq!(u.to_vec::<i32>().unwrap(), [11, 1, 2, 3, 4, 5, 6, 10, 8, 9, 10, 11]);
+    }
+}

@@ -166,15 +166,7 @@ impl Explain<'_> {
                 }));
             }
             Step::Launch(launch) => self.push(launched(launch)?),
-            Step::Copy { dtype, cells, .. } => {
-                let dist = Distribution::default_partition(cells.len(), &[cells.len() as i64])?;
-                let cells = cells.iter().map(Region::volume).collect::<std::result::Result<Vec<_>, _>>()?;
-                let bytes = cells.iter().sum::<i64>() as u64 * dtype.size_bytes() as u64;
-                let cells: Vec<u64> = cells.into_iter().map(|cells| cells as u64).collect();
-                let said = kernel_step("copy_box", &dist)?;
-                let (core, read_bytes, written_bytes) = (cells.clone(), bytes, bytes);
-                self.push(KernelStep { cells, core, read_bytes, written_bytes, ..said });
-            }
+            Step::Copy { dist, dtype, .. } => self.push(gathering("copy_box", dist, *dtype)?),
             Step::Sort(HostSort { dist, dtype, .. }) => self.push(gathering("sort", dist, *dtype)?),
             Step::Move { base, dist, dtype, .. } => {
                 let from = &self.nodes[*base as usize].team;
@@ -189,7 +181,7 @@ impl Explain<'_> {
                 }
                 self.push(gathering("move", dist, *dtype)?);
             }
-            Step::Allocate { .. } | Step::Alias { .. } => {}
+            Step::Allocate(_) | Step::Alias { .. } => {}
         }
         Ok(())
     }
@@ -205,14 +197,11 @@ impl Explain<'_> {
 
     /// An exchange after the last kernel brings the result to where it belongs.
     fn end(&mut self, layout: &Arc<Distribution>) -> Result<()> {
-        match self.waiting.first() {
-            Some(_) => {
-                let said = KernelStep { cells: vec![0; layout.parts()], ..kernel_step("move", layout)? };
-                self.push(said);
-                Ok(())
-            }
-            None => Ok(()),
+        if !self.waiting.is_empty() {
+            let said = KernelStep { cells: vec![0; layout.parts()], ..kernel_step("move", layout)? };
+            self.push(said);
         }
+        Ok(())
     }
 
     /// A kernel over `dist` that writes so many bytes.

@@ -263,10 +263,11 @@ impl Values {
         self.nodes.insert(node, Arc::clone(recorded));
     }
 
-    /// Nobody reads the memory any more.
+    /// Nobody reads or writes the memory any more.
     pub fn release(&mut self, memory: MemoryId) {
         match memory {
             MemoryId::Array(node) => {
+                self.end(node);
                 self.nodes.remove(&node);
                 self.others.remove(&node);
             }
@@ -300,6 +301,7 @@ impl Values {
 
     /// The value is computed, or is in other memory from now on.
     pub fn set(&mut self, node: NodeId, storage: Arc<Storage>) {
+        self.begun.remove(&node);
         match self.nodes.get(&node) {
             Some(recorded) => recorded.set_ready(storage),
             None => {

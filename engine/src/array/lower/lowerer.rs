@@ -431,7 +431,8 @@ impl Lowerer<'_> {
     fn stored(&self, node: NodeId) -> Result<StoredArray> {
         let (shape, dtype) = (*self.graph.shape(node), self.graph.dtype(node));
         let state = self.graph.memory_state(node).ok_or_else(|| not_computed(self.graph, node))?;
-        Ok(StoredArray { node, shape, dtype, dist: Arc::clone(&state.dist), pitch: state.pitch })
+        let [dist, declared] = [&state.dist, &state.declared].map(|dist| Arc::clone(dist));
+        Ok(StoredArray { node, shape, dtype, dist, declared, pitch: state.pitch })
     }
 
     /// The node as an array that steps make.

@@ -61,9 +61,10 @@ impl Array {
         let ranks = stored(&ranks.redistribute(&even)?)?;
         let made =
             Distribution::builder(&[bounds[team.size()]]).bounds(0, &bounds).parts(team.size()).build()?;
+        let made = Arc::new(made);
         let operands = [(DType::Bool, &kept), (counting, &ranks), (dtype, &values)];
         let result =
-            computed(team, &operands, (dtype, Arc::new(made), Pitch::Packed), |list, arrays, to| {
+            computed(team, &operands, (dtype, [&made, &made], Pitch::Packed), |list, arrays, to| {
                 let [mask, ranks, values] = arrays else { unreachable!("three operands") };
                 compress(list, [mask, ranks, values], &bounds, to)
             })?;
@@ -112,20 +113,24 @@ impl Array {
         let (_, from) = self.in_blocks()?;
         let list = stored(&places)?;
         let operands = [(dtype, &from), (counting, &list)];
-        let result =
-            computed(team, &operands, (dtype, Arc::clone(&list.dist), list.pitch), |steps, arrays, to| {
+        let result = computed(
+            team,
+            &operands,
+            (dtype, [&list.dist, &list.declared], list.pitch),
+            |steps, arrays, to| {
                 let [line, indices] = arrays else { unreachable!("two operands") };
                 take(steps, line, indices, to)
-            })?;
+            },
+        )?;
         Ok(Array::of(Node::shared(dtype, team, result)))
     }
 }
 
-/// The array that steps make of others.
+/// The array that steps make of others, with the distributions of its memory and its own.
 fn computed(
     team: &Team,
     operands: &[(DType, &Arc<Storage>)],
-    (dtype, dist, pitch): (DType, Arc<Distribution>, Pitch),
+    (dtype, dists, pitch): (DType, [&Arc<Distribution>; 2], Pitch),
     steps: impl FnOnce(&mut StepList, &[StoredArray], &StoredArray) -> Result<()>,
 ) -> Result<Arc<Storage>> {
     let arrays: Vec<(NodeId, &Arc<Storage>)> =
@@ -133,12 +138,13 @@ fn computed(
     let stored =
         |(node, &(dtype, storage)): (NodeId, &(DType, &Arc<Storage>))| StoredArray::of(node, dtype, storage);
     let stored: Vec<StoredArray> = (0..).zip(operands).map(stored).collect();
-    let (node, shape) = (arrays.len() as NodeId, dist.shape());
+    let (node, [dist, declared]) = (arrays.len() as NodeId, dists.map(Arc::clone));
+    let shape = declared.shape();
     let mut list = StepList::default();
-    steps(&mut list, &stored, &StoredArray { node, shape, dtype, dist, pitch })?;
+    steps(&mut list, &stored, &StoredArray { node, shape, dtype, dist, declared, pitch })?;
     let _guard = team.evaluation()?;
     let made = run_steps((team, &Recorder::current()), &list, &arrays, &[node])?;
-    made.into_iter().next().ok_or_else(|| missing_part("take"))
+    made.into_iter().next().ok_or_else(|| missing_part("a selection"))
 }
 
 /// Integers that number so many elements; not every device has wide ones.

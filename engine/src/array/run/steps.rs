@@ -11,7 +11,7 @@ use crate::array::bind::reduce::reduce;
 use crate::array::bind::schedule::{ScheduleBuilder, Values, missing_part};
 use crate::array::loops::recorder::Recorder;
 use crate::array::lower::graph::{NodeId, Target};
-use crate::array::lower::steps::list::{MemoryId, Step, StepList};
+use crate::array::lower::steps::list::{MemoryId, Step, StepList, StoredArray};
 use crate::array::memory::plans::{copy_boxes, moved};
 use crate::array::memory::storage::Storage;
 use crate::array::run::sort::sort;
@@ -47,10 +47,6 @@ impl StepRun<'_> {
         last_use: &FxHashMap<MemoryId, usize>,
         mut keep: impl FnMut(&ScheduleBuilder, &[Arc<Storage>], &Values),
     ) -> Result<()> {
-        let mut last_write: FxHashMap<MemoryId, usize> = HashMap::default();
-        for (at, step) in self.list.steps.iter().enumerate() {
-            last_write.extend(step.results().into_iter().map(|memory| (memory, at)));
-        }
         for (at, step) in self.list.steps.iter().enumerate() {
             let (reads, results) = (step.reads(), step.results());
             // Boxes that nobody has written are those of parts without cells.
@@ -60,14 +56,10 @@ impl StepRun<'_> {
                 }
             }
             self.step(step, values, &mut keep)?;
-            for memory in results.iter().filter(|memory| last_write.get(memory) == Some(&at)) {
-                if let MemoryId::Array(node) = *memory {
-                    values.end(node);
-                }
-            }
             let done = |memory: &MemoryId| last_use.get(memory) == Some(&at);
             reads.into_iter().chain(results).filter(done).for_each(|memory| values.release(memory));
         }
+        self.results.iter().for_each(|&node| values.end(node));
         Ok(())
     }
 
@@ -84,8 +76,9 @@ impl StepRun<'_> {
                 compute(step, ScheduleBuilder::new(team, recorder), self.targets, values, keep)
             }
             Step::Reduce(step) => reduce(step, ScheduleBuilder::new(team, recorder), values),
-            Step::Allocate { array, dist, dtype, pitch } => {
-                values.begin(*array, Storage::pitched(team, Arc::clone(dist), *dtype, *pitch)?);
+            Step::Allocate(StoredArray { node, dtype, dist, declared, pitch, .. }) => {
+                let storage = Storage::pitched(team, Arc::clone(dist), *dtype, *pitch)?;
+                values.begin(*node, storage.declaring(declared));
                 Ok(())
             }
             Step::Exchange(step) => recorder.exchange(&exchange(step, team, values)?),
@@ -94,9 +87,9 @@ impl StepRun<'_> {
                 launch(step, &mut work, values)?;
                 work.finish()
             }
-            Step::Copy { from, to, dtype, cells } => {
+            Step::Copy { from, to, dtype, dist } => {
                 let places = (values.places(team, *from)?, values.places(team, *to)?);
-                let boxes = |part: usize| Ok(vec![cells[part]]);
+                let boxes = |part: usize| Ok(vec![dist.owned(part)]);
                 recorder.execute(copy_boxes((&places.0, &places.1), *dtype, boxes)?)
             }
             Step::Sort(step) => sort(step, team, values),

@@ -231,6 +231,9 @@ class Draw:
     def __init__(self, stream: BitGenerator, dist: Distribution, scalar: bool, kind: DType, name: str = "random") -> None:
         self.stream, self.dist, self.scalar, self.kind, self.name = stream, dist, scalar, kind, name
 
+    def _made(self, native: _native.Array) -> Array:
+        return made(native, self.scalar)  # type: ignore[no-any-return]
+
     def number(self) -> Array:
         """The number of each element in C order (uint64)."""
         number = None
@@ -238,15 +241,15 @@ class Draw:
             line = Array(_native.Array.coordinate(self.dist, d, "uint64"))
             number = line if number is None else number * extent + line
         assert number is not None
-        return made(number._native, self.scalar)  # type: ignore[no-any-return]
+        return self._made(number._native)
 
     def word(self) -> Array:
         """64 random bits per element (uint64)."""
-        return made(self.stream.of(self.dist).words(self.dist, "uint64"), self.scalar)  # type: ignore[no-any-return]
+        return self._made(self.stream.of(self.dist).words(self.dist, "uint64"))
 
     def uniform(self) -> Array:
         """From 0 up to and without 1: 53 random bits in float64, 24 in float32, 11 in float16."""
-        return made(self.stream.of(self.dist).uniform(self.dist, self.kind.name), self.scalar)  # type: ignore[no-any-return]
+        return self._made(self.stream.of(self.dist).uniform(self.dist, self.kind.name))
 
     def inner(self) -> Array:
         """Uniform from 0 to 1 without either, symmetric about the middle."""
@@ -255,17 +258,17 @@ class Draw:
 
     def exponential(self) -> Array:
         """Of mean 1, by inversion."""
-        return made(self.stream.of(self.dist).exponential(self.dist, self.kind.name), self.scalar)  # type: ignore[no-any-return]
+        return self._made(self.stream.of(self.dist).exponential(self.dist, self.kind.name))
 
     def normal(self) -> Array:
         """Of mean 0 and deviation 1, by Box and Muller's formula."""
-        return made(self.stream.of(self.dist).normal(self.dist, self.kind.name), self.scalar)  # type: ignore[no-any-return]
+        return self._made(self.stream.of(self.dist).normal(self.dist, self.kind.name))
 
     def constant(self, value: Parameter) -> Array:
         """A parameter as an array."""
         if isinstance(value, Array):
             return value
-        return made(_native.Array.full(self.dist, self.kind.name, value), self.scalar)  # type: ignore[no-any-return]
+        return self._made(_native.Array.full(self.dist, self.kind.name, value))
 
     def gamma(self, shape: Parameter) -> tuple[Array, Array]:
         """Of scale 1, by rejection (Marsaglia and Tsang, 2000): x and l, of which x * e^l is so distributed. Computes."""

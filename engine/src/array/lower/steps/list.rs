@@ -15,10 +15,13 @@ use crate::array::lower::footprint::ArrayWindow;
 use crate::array::lower::graph::NodeId;
 use crate::array::lower::steps::window::WindowIndices;
 use crate::array::memory::pitch::Pitch;
+use crate::array::memory::plans::moving_plan;
 use crate::array::memory::storage::Storage;
 use crate::array::record::expr::{AxisSort, Reduction};
+use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
 use crate::plan::Plan;
+use crate::team::Team;
 
 /// A step of an evaluation.
 pub(crate) enum Step {
@@ -27,13 +30,13 @@ pub(crate) enum Step {
     /// Reductions in one pass over their operands.
     Reduce(Box<Reduce>),
     /// Memory for an array.
-    Allocate { array: NodeId, dist: Arc<Distribution>, dtype: DType, pitch: Pitch },
+    Allocate(StoredArray),
     /// Elements travel by plans within the team.
     Exchange(PlanExchange),
     /// One kernel, at most one launch per part, whose operands are on their devices.
     Launch(KernelLaunch),
-    /// Cells of each part, the same ones in both memories.
-    Copy { from: MemoryId, to: MemoryId, dtype: DType, cells: Vec<Region> },
+    /// The cells that each part of a distribution owns, the same ones in both memories.
+    Copy { from: MemoryId, to: MemoryId, dtype: DType, dist: Arc<Distribution> },
     /// A sort of what each part has, by the host.
     Sort(HostSort),
     /// The elements of the base, which is on another team, by a plan between both.
@@ -70,15 +73,17 @@ pub(crate) struct StoredArray {
     pub node: NodeId,
     pub shape: Index,
     pub dtype: DType,
+    /// That of its memory, and its own.
     pub dist: Arc<Distribution>,
+    pub declared: Arc<Distribution>,
     pub pitch: Pitch,
 }
 
 impl StoredArray {
     /// An array that is there already.
     pub fn of(node: NodeId, dtype: DType, storage: &Storage) -> StoredArray {
-        let (dist, pitch) = (Arc::clone(&storage.dist), storage.pitch);
-        StoredArray { node, shape: storage.declared.shape(), dtype, dist, pitch }
+        let [dist, declared] = [&storage.dist, &storage.declared].map(Arc::clone);
+        StoredArray { node, shape: declared.shape(), dtype, dist, declared, pitch: storage.pitch }
     }
 
     pub fn memory(&self) -> MemoryId {
@@ -121,7 +126,7 @@ pub(crate) struct PartLaunch {
     pub arguments: Vec<LaunchArgument>,
 }
 
-/// An operand or a result of a kernel. Vectors have an entry per part.
+/// An operand or a result of a kernel. `first` and `positions` have an entry per part.
 pub(crate) enum LaunchOperand {
     /// Cells: that of the first point, and for each dimension of the kernel the dimension of memory along
     /// which it goes, with its step.
@@ -234,9 +239,22 @@ impl StepList {
     }
 
     /// Memory for an array.
-    pub fn allocate(&mut self, StoredArray { node, dtype, dist, pitch, .. }: &StoredArray) {
-        let (array, dist) = (*node, Arc::clone(dist));
-        self.steps.push(Step::Allocate { array, dist, dtype: *dtype, pitch: *pitch });
+    pub fn allocate(&mut self, array: &StoredArray) {
+        self.steps.push(Step::Allocate(array.clone()));
+    }
+
+    /// Has all elements of an array travel to memory on another distribution.
+    pub fn redistribute(
+        &mut self,
+        team: &Team,
+        what: &'static str,
+        [source, target]: [(MemoryId, &Distribution); 2],
+        (dtype, shape): (DType, Index),
+    ) -> Result<()> {
+        let plan = moving_plan(source.1, target.1, (team, team))?;
+        let field = ExchangeField { plan, from: source.0, to: target.0, dtype, shape };
+        self.exchange("redistribution", what, field);
+        Ok(())
     }
 
     /// Has the elements of one array travel.
@@ -374,7 +392,7 @@ impl Step {
         match self {
             Step::Compute(compute) => compute.kernels.iter().flat_map(|k| accessed(&k.accesses)).collect(),
             Step::Reduce(reduce) => accessed(&reduce.accesses),
-            Step::Allocate { .. } => Vec::new(),
+            Step::Allocate(_) => Vec::new(),
             Step::Exchange(exchange) => exchange.fields.iter().map(|field| field.from).collect(),
             Step::Launch(launch) => launch.memory().collect(),
             Step::Copy { from, .. } => vec![*from],
@@ -392,7 +410,7 @@ impl Step {
             Step::Reduce(reduce) => {
                 reduce.members.iter().map(|member| MemoryId::Array(member.node)).collect()
             }
-            Step::Allocate { array: node, .. }
+            Step::Allocate(StoredArray { node, .. })
             | Step::Move { result: node, .. }
             | Step::Alias { result: node, .. } => vec![MemoryId::Array(*node)],
             Step::Exchange(exchange) => exchange.fields.iter().map(|field| field.to).collect(),

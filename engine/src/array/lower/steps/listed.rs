@@ -67,9 +67,10 @@ impl StepList {
         let boxes = fetched.map_or(&[][..], |fetched| self.cells(fetched));
         let room = |part: usize| array.pitch.room(&array.dist.stored(part));
         let small = (0..array.dist.parts()).all(|part| is_small(&room(part))) && boxes.iter().all(is_small);
-        let (name, dtype) = match direction {
-            ListedDirection::Gather => ("gather_elements", if small { DType::I32 } else { DType::I64 }),
-            ListedDirection::Scatter => ("scatter_elements", if small { DType::I32 } else { DType::I64 }),
+        let dtype = if small { DType::I32 } else { DType::I64 };
+        let name = match direction {
+            ListedDirection::Gather => "gather_elements",
+            ListedDirection::Scatter => "scatter_elements",
         };
         let mut k = Builder::new(name, 1);
         let numbers = k.input(dtype);
@@ -155,8 +156,8 @@ pub(crate) fn scatter_elements(
     new: &StoredArray,
 ) -> Result<()> {
     list.allocate(new);
-    let cells = (0..old.dist.parts()).map(|part| old.dist.owned(part)).collect();
-    list.steps.push(Step::Copy { from: old.memory(), to: new.memory(), dtype: old.dtype, cells });
+    let (from, to, dtype, dist) = (old.memory(), new.memory(), old.dtype, Arc::clone(&old.dist));
+    list.steps.push(Step::Copy { from, to, dtype, dist });
     let needs = picked.iter().map(|picked| hull(&values.shape, picked.iter().map(|pick| pick.1)));
     let fetched = list.fetch_missing(values, needs.collect())?;
     let chosen = |which: fn(&(i64, i64)) -> i64| -> Vec<PositionRange> {

@@ -10,10 +10,7 @@ use std::sync::Arc;
 
 use partita_kernels::{Builder, DType, Fold, Scan, Value, Verified};
 
-use crate::array::lower::steps::list::{
-    ExchangeField, LaunchOperand, MemoryId, PartLaunch, StepList, StoredArray,
-};
-use crate::array::memory::plans::moving_plan;
+use crate::array::lower::steps::list::{LaunchOperand, MemoryId, PartLaunch, StepList, StoredArray};
 use crate::array::record::expr::AxisScan;
 use crate::error::Result;
 use crate::index::{DimMap, Distribution, Index, Region};
@@ -42,22 +39,19 @@ pub(crate) fn scan(
             .whole(&Lines::of(base.memory(), dist), &Lines::of(to.memory(), dist));
         return Ok(());
     };
-    let moving = |from, source: &Distribution, memory, target: &Arc<Distribution>| -> Result<ExchangeField> {
-        Ok(ExchangeField { plan: moving_plan(source, target, (team, team))?, from, to: memory, dtype, shape })
-    };
     let is_moved = !Arc::ptr_eq(&cut.lines, dist);
     let (mut from, mut result) = (base.memory(), to.memory());
     if is_moved {
         let lines = list.temporary(dtype, &cut.lines);
-        let field = moving(from, &base.dist, lines, &cut.lines)?;
-        list.exchange("redistribution", "lines cut elsewhere", field);
+        let ends = [(from, &*base.dist), (lines, &*cut.lines)];
+        list.redistribute(team, "lines cut elsewhere", ends, (dtype, shape))?;
         (from, result) = (lines, list.temporary(dtype, &cut.lines));
     }
     let ends = [from, result].map(|memory| Lines::of(memory, &cut.lines));
     ScanPass { list, axis: scan.axis, dtype, layout: &cut.lines, kernels }.divided(team, &ends, &cut)?;
     if is_moved {
-        let field = moving(result, &cut.lines, to.memory(), dist)?;
-        list.exchange("redistribution", "lines as they were cut", field);
+        let ends = [(result, &*cut.lines), (to.memory(), &**dist)];
+        list.redistribute(team, "lines as they were cut", ends, (dtype, shape))?;
     }
     Ok(())
 }
@@ -227,10 +221,8 @@ impl ScanPass<'_> {
         let totals = Lines::of(self.list.temporary(self.dtype, blocks), blocks);
         self.totals_into(&below[levels - 1], &totals);
         let all = Lines::of(self.list.temporary(self.dtype, all_totals), all_totals);
-        let plan = moving_plan(blocks, all_totals, (team, team))?;
-        let (from, memory, shape) = (totals.memory, all.memory, blocks.shape());
-        let field = ExchangeField { plan, from, to: memory, dtype: self.dtype, shape };
-        self.list.exchange("redistribution", "totals", field);
+        let ends = [(totals.memory, &**blocks), (all.memory, &**all_totals)];
+        self.list.redistribute(team, "totals", ends, (self.dtype, blocks.shape()))?;
         let mut before = self.before(all);
         for (part, cells) in before.cells.iter_mut().enumerate() {
             let first = firsts[dist.grid().coordinate(part)[axis] as usize];

@@ -12,7 +12,7 @@ use partita_kernels::DType;
 use crate::array::lower::steps::list::{
     ExchangeField, HostSort, Pieces, PlanExchange, Round, SortInput, Step, StepList, StoredArray,
 };
-use crate::array::memory::plans::{fetch_plan, moving_plan};
+use crate::array::memory::plans::fetch_plan;
 use crate::array::record::expr::AxisSort;
 use crate::error::Result;
 use crate::index::{DimMap, Distribution, Region};
@@ -31,19 +31,11 @@ pub(crate) fn sort(
     let (dtype, shape) = (base.dtype, base.shape);
     let lines = sorted_pieces(&to.dist, sort.axis)?;
     let dist = lines.as_ref().unwrap_or(&to.dist);
-    let moving = |from,
-                  source: &Distribution,
-                  memory,
-                  target: &Distribution,
-                  dtype|
-     -> Result<ExchangeField> {
-        Ok(ExchangeField { plan: moving_plan(source, target, (team, team))?, from, to: memory, dtype, shape })
-    };
     let mut elements = base.memory();
     if let Some(lines) = &lines {
         elements = list.temporary(dtype, lines);
-        let field = moving(base.memory(), &base.dist, elements, lines, dtype)?;
-        list.exchange("redistribution", "lines cut elsewhere", field);
+        let ends = [(base.memory(), &*base.dist), (elements, &**lines)];
+        list.redistribute(team, "lines cut elsewhere", ends, (dtype, shape))?;
     }
     let rounds = exchanges(dist, sort.axis)?;
     // Elements of one key may differ: floats.
@@ -83,8 +75,8 @@ pub(crate) fn sort(
     }
     if let Some(lines) = &lines {
         let from = sorted.positions.filter(|_| sort.positions).unwrap_or(sorted.values);
-        let field = moving(from, lines, to.memory(), &to.dist, to.dtype)?;
-        list.exchange("redistribution", "lines as they were cut", field);
+        let ends = [(from, &**lines), (to.memory(), &*to.dist)];
+        list.redistribute(team, "lines as they were cut", ends, (to.dtype, shape))?;
     }
     Ok(())
 }
