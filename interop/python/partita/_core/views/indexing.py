@@ -62,8 +62,7 @@ def _contiguous(numbers: Any) -> Any:
 def assign(x: A, key: Any, value: Any) -> None:
     """``x[key] = value``."""
     check_writeable("assignment", x)
-    if not isinstance(value, (BaseArray, bool, int, float)):
-        value = number_of(value, x.dtype)
+    value = value if isinstance(value, (BaseArray, bool, int, float)) else number_of(value, x.dtype)
     is_number = isinstance(value, NUMBERS)
     array = None if is_number else operand(value, x)
     if array is None and not is_number:
