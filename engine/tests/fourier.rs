@@ -5,10 +5,14 @@ mod found;
 
 use std::collections::HashMap;
 use std::f64::consts::TAU;
+use std::sync::{Mutex, PoisonError};
 
 use found::{devices, ran};
 use partita::fourier::{Direction, transformed};
 use partita::prelude::*;
+
+/// One test at a time: a step is replayed once its memory comes round, and tests of one device share its pool.
+static DEVICES: Mutex<()> = Mutex::new(());
 
 /// Numbers in no order, in [-1, 1).
 fn number(seed: i64) -> f64 {
@@ -83,6 +87,7 @@ fn distributions(shape: &[i64], parts: i64) -> Vec<Distribution> {
 
 #[test]
 fn transforms_are_what_defines_them_with_the_same_bits_on_every_layout() {
+    let _alone = DEVICES.lock().unwrap_or_else(PoisonError::into_inner);
     let mut known = HashMap::new();
     for device in devices() {
         let mut count = 0;
@@ -138,6 +143,7 @@ fn round_trip<T: Element + Copy>(
 
 #[test]
 fn the_inverse_gives_back_what_was_transformed() {
+    let _alone = DEVICES.lock().unwrap_or_else(PoisonError::into_inner);
     for device in devices() {
         round_trip::<f32>(&device, |x| x as f32, f64::from, 6e-7);
         round_trip::<f64>(&device, |x| x, |x| x, 1e-15);
@@ -146,6 +152,7 @@ fn the_inverse_gives_back_what_was_transformed() {
 
 #[test]
 fn what_cannot_be_transformed_is_refused() {
+    let _alone = DEVICES.lock().unwrap_or_else(PoisonError::into_inner);
     let team = Team::on(&[Device::host()], 2).unwrap();
     let of = |shape: &[i64], dtype| {
         let dist = Distribution::builder(shape).parts(2).build().unwrap();
@@ -172,6 +179,7 @@ fn solved(state: &Array) -> partita::Result<Array> {
 
 #[test]
 fn a_loop_replays_transforms_scans_and_redistributions() {
+    let _alone = DEVICES.lock().unwrap_or_else(PoisonError::into_inner);
     for device in devices() {
         let mut count = 0;
         for n in [24, 13] {
