@@ -11,7 +11,7 @@ use found::{devices, ran};
 use partita::fourier::{Direction, transformed};
 use partita::prelude::*;
 
-/// One test at a time: a step is replayed once its memory comes round, and tests of one device share its pool.
+/// One test at a time: a step is replayed once its memory repeats, and tests of one device share its pool.
 static DEVICES: Mutex<()> = Mutex::new(());
 
 /// Numbers in no order, in [-1, 1).
