@@ -44,7 +44,7 @@ const SHORT: usize = 24;
 const FEW_ROWS: usize = 2;
 
 /// The most arrays of a thread that computes 16 bytes of results: more would fill its registers. Of more it
-/// computes one point, or those whose elements share a word.
+/// computes one point.
 const MANY_ARRAYS: usize = 12;
 
 /// Bytes of the widest load there is.
@@ -184,7 +184,7 @@ impl Planes {
         fitting.next().filter(|plan| params.all(|param| plan.loads(param) <= MOST_LOADS * plan.count))
     }
 
-    /// One point, or those whose elements share a word.
+    /// One point: so arrays of any phase, of 16-bit elements too, take this entry.
     fn of_many_arrays(verified: &Verified) -> Option<Planes> {
         let (kernel, footprint) = (verified.kernel(), verified.footprint());
         let is_elementwise = matches!(kernel.form, Form::Elementwise { .. });
@@ -192,9 +192,8 @@ impl Planes {
         if !is_elementwise || kernel.rank == 0 || in_place || !has_many_arrays(footprint) {
             return None;
         }
-        let lanes = (4 / widest(footprint)?).max(1);
-        let (slots, rows) = ((0..kernel.rank).collect(), rows(footprint, lanes));
-        Some(Planes { lanes, count: 1, slots, walk: 0, alike: true, rows })
+        let (slots, rows) = ((0..kernel.rank).collect(), rows(footprint, 1));
+        Some(Planes { lanes: 1, count: 1, slots, walk: 0, alike: true, rows })
     }
 
     /// Whether a thread may have to move, so that its points are inside.

@@ -97,7 +97,7 @@ fn find_assembler() -> Result<PathBuf, String> {
         let path = PathBuf::from(path);
         return if path.is_file() { Ok(path) } else { Err(format!("PARTITA_PTXAS: no file {path:?}")) };
     }
-    let libraries = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/lib");
+    let libraries = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.venv/lib");
     let versions = std::fs::read_dir(&libraries).map_err(|_| "no PARTITA_PTXAS and no .venv".to_string())?;
     versions
         .flatten()

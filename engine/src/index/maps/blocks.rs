@@ -129,6 +129,14 @@ impl BlockBounds {
         self.window.1 - self.window.0
     }
 
+    /// What the part with the fewest owns: of even blocks, whole, a formula.
+    pub(crate) fn fewest(&self) -> Option<i64> {
+        match self.base {
+            Base::Even { size, parts } if self.window == (0, size) => Some(size / parts as i64),
+            _ => None,
+        }
+    }
+
     /// Where `part` begins, and its predecessor stops; `part` is at most the number of parts.
     pub fn start(&self, part: usize) -> i64 {
         self.base.start(part).clamp(self.window.0, self.window.1) - self.window.0

@@ -140,6 +140,7 @@ impl Dim {
                 let expected = format!("no halo along a dimension whose map is {}", self.map.kind());
                 Err(halo_error(d, expected, format!("({lo}, {hi})")))
             }
+            _ if self.map.fewest().is_some_and(|fewest| fewest >= lo.max(hi)) => Ok(()),
             _ => self.check_neighbors(d),
         }
     }

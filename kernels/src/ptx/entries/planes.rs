@@ -7,7 +7,7 @@
 //! loads element by element there, and stores the points that are its own; one whose planes stick out of the
 //! region moves, too. So a thread reads nothing that the kernel does not.
 //!
-//! Kernels of many arrays have one plane, and one point, or those that share a word. Their arrays are laid
+//! Kernels of many arrays have one plane and one point. Their arrays are laid
 //! out alike, so one number places a thread in all that are read, and one in all that are written.
 
 use super::vector::{Elements, row_register};
