@@ -134,14 +134,14 @@ impl Dim {
         if lo > COORDINATE_LIMIT || hi > COORDINATE_LIMIT {
             return Err(halo_error(d, format!("at most {COORDINATE_LIMIT}"), format!("({lo}, {hi})")));
         }
-        match (lo, hi) {
-            (0, 0) => Ok(()),
-            _ if !self.map.is_block() => {
-                let expected = format!("no halo along a dimension whose map is {}", self.map.kind());
+        match &self.map {
+            _ if (lo, hi) == (0, 0) => Ok(()),
+            DimMap::Block { bounds } if bounds.fewest() >= Some(lo.max(hi)) => Ok(()),
+            DimMap::Block { .. } => self.check_neighbors(d),
+            map => {
+                let expected = format!("no halo along a dimension whose map is {}", map.kind());
                 Err(halo_error(d, expected, format!("({lo}, {hi})")))
             }
-            _ if self.map.fewest().is_some_and(|fewest| fewest >= lo.max(hi)) => Ok(()),
-            _ => self.check_neighbors(d),
         }
     }
 

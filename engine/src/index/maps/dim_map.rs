@@ -215,14 +215,6 @@ impl DimMap {
         owned.end - owned.start
     }
 
-    /// What the part with the fewest owns, where that needs no look at every part.
-    pub(crate) fn fewest(&self) -> Option<i64> {
-        match self {
-            DimMap::Block { bounds } => bounds.fewest(),
-            _ => None,
-        }
-    }
-
     /// The number of packed coordinates: the size, and copies.
     pub fn packed_size(&self) -> i64 {
         self.before(self.parts())
