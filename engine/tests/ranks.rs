@@ -3,9 +3,10 @@
 #![allow(clippy::unwrap_used)]
 
 mod spmd;
+mod wires;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use partita::prelude::*;
@@ -380,65 +381,18 @@ fn ranks_that_make_an_array_of_other_elements_all_end_with_an_error() {
     }
 }
 
-/// A wire that counts control messages.
-struct Counting(threads::Threads, Arc<AtomicUsize>);
-
-impl Wire for Counting {
-    fn rank(&self) -> usize {
-        self.0.rank()
-    }
-    fn ranks(&self) -> usize {
-        self.0.ranks()
-    }
-    fn name(&self) -> String {
-        self.0.name()
-    }
-    fn max_tag(&self) -> u32 {
-        self.0.max_tag()
-    }
-    fn send(&self, to: usize, tag: u32, bytes: Vec<u8>) -> std::result::Result<Request, WireError> {
-        self.0.send(to, tag, bytes)
-    }
-    fn receive(&self, from: usize, memory: Vec<u8>) -> std::result::Result<Request, WireError> {
-        self.0.receive(from, memory)
-    }
-    fn test(&self, request: Request) -> std::result::Result<Outcome, WireError> {
-        self.0.test(request)
-    }
-    fn send_control(&self, to: usize, message: &[u8]) -> std::result::Result<(), WireError> {
-        self.1.fetch_add(1, Ordering::SeqCst);
-        self.0.send_control(to, message)
-    }
-    fn receive_control(&self) -> std::result::Result<Option<(usize, Vec<u8>)>, WireError> {
-        self.0.receive_control()
-    }
-    fn now(&self) -> Duration {
-        self.0.now()
-    }
-    fn pause(&self, spins: u32) {
-        self.0.pause(spins);
-    }
-}
-
 /// The control messages of three ranks in a program whose constants change in each step.
 fn control_messages_in(steps: u32) -> usize {
-    let count = Arc::new(AtomicUsize::new(0));
-    std::thread::scope(|scope| {
-        for end in threads::Threads::ends(3) {
-            let count = Arc::clone(&count);
-            scope.spawn(move || {
-                let ranks = Ranks::with_deadline(Counting(end, count), Duration::from_secs(60));
-                let team = over(&ranks, 1).unwrap();
-                let mut u = line(&team, 20).unwrap();
-                for step in 0..steps {
-                    let next = (u.slice(&s![..-2]) + u.slice(&s![2..])) * f64::from(step);
-                    u.assign(&s![1..-1], &next).unwrap();
-                    assert!(u.sum(&[]).item::<f64>().unwrap().is_finite());
-                }
-            });
+    let (_, counts) = wires::counted(3, |ranks| {
+        let team = over(ranks, 1).unwrap();
+        let mut u = line(&team, 20).unwrap();
+        for step in 0..steps {
+            let next = (u.slice(&s![..-2]) + u.slice(&s![2..])) * f64::from(step);
+            u.assign(&s![1..-1], &next).unwrap();
+            assert!(u.sum(&[]).item::<f64>().unwrap().is_finite());
         }
     });
-    count.load(Ordering::SeqCst)
+    counts.control_messages.load(Ordering::SeqCst)
 }
 
 /// Constants take part in what ranks compare without an agreement of their own for each.

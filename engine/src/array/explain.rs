@@ -15,7 +15,7 @@ use crate::array::lower::body::Leaf;
 use crate::array::lower::graph::{Graph, NodeId, RecordedGraph, Target};
 use crate::array::lower::lowerer::lower;
 use crate::array::lower::steps::list::{
-    HostSort, KernelLaunch, LaunchOperand, PartLaunch, PlanExchange, Reduce, Step,
+    HostSort, KernelLaunch, LaunchOperand, PartLaunch, PlanExchange, Reduce, ReduceMember, Step,
 };
 use crate::array::memory::plans::moving_plan;
 use crate::array::record::node::Node;
@@ -155,6 +155,9 @@ impl Explain<'_> {
                 let written = result.global().volume()? as u64 * bytes;
                 let said = self.kernel(kernel.kernel(), (leaves, accesses), dist, written)?;
                 self.push(said);
+                if let Some(said) = self.combined(reduce)? {
+                    self.push(said);
+                }
             }
             Step::Exchange(PlanExchange { what, fields, .. }) => {
                 self.waiting.extend(fields.iter().map(|field| ExchangeStep {
@@ -193,6 +196,33 @@ impl Explain<'_> {
             kernel.exchanges.splice(0..0, self.waiting.drain(..));
         }
         self.kernels.push(kernel);
+    }
+
+    /// The kernels that combine what several parts have found, and what travels before.
+    fn combined(&mut self, reduce: &Reduce) -> Result<Option<KernelStep>> {
+        let found: Vec<(usize, usize)> =
+            reduce.contributions().into_iter().filter(|(part, root)| part != root).collect();
+        if found.is_empty() {
+            return Ok(None);
+        }
+        let mut said = kernel_step("combine", &reduce.result)?;
+        said.cells.fill(0);
+        let mut links = Vec::with_capacity(found.len());
+        for (from_part, to_part) in found {
+            let elements = reduce.result.owned(to_part).volume()? as u64;
+            said.cells[to_part] += elements;
+            links.push(LinkTraffic { from_part, to_part, moves: 1, elements });
+        }
+        let partials: Vec<DType> = reduce.members.iter().flat_map(ReduceMember::partials).collect();
+        let names: Vec<&str> = partials.iter().map(|dtype| dtype.name()).collect();
+        let element_bytes = partials.iter().map(|dtype| dtype.size_bytes() as u64).sum();
+        let cells: u64 = said.cells.iter().sum();
+        (said.core, said.operations) = (vec![0; said.cells.len()], partials.len() as u64);
+        (said.read_bytes, said.written_bytes) = (2 * cells * element_bytes, cells * element_bytes);
+        let operand = format!("{} {}", names.join(", "), reduce.result.shape());
+        let what = "partial results";
+        self.waiting.push(ExchangeStep { what, operand, links, element_bytes, from_team: None });
+        Ok(Some(said))
     }
 
     /// An exchange after the last kernel brings the result to where it belongs.

@@ -14,7 +14,7 @@ use crate::array::memory::storage::{Storage, bytes_of};
 use crate::array::record::expr::Reduction;
 use crate::device::{Buffer, Device};
 use crate::error::Result;
-use crate::index::{DimMap, Distribution, Region};
+use crate::index::{Distribution, Region};
 use crate::program::{CopyMode, MemorySpan, Message, MessageDownload, Op, Place, copy_box, fill_box};
 use crate::team::Team;
 use crate::wire::{CollectiveSignature, Ranks, pass};
@@ -46,8 +46,7 @@ impl ReductionPass<'_> {
         // memory that it found before.
         let storage = |member: &ReduceMember| Storage::new(self.team, Arc::clone(result), member.dtype);
         let storages = members.iter().map(storage).collect::<Result<Vec<Storage>>>()?;
-        let with_root = |part: usize| Some((part, self.root_of_partial(part)?));
-        let rooted: Vec<(usize, usize)> = (0..dist.parts()).filter_map(with_root).collect();
+        let rooted = self.task.contributions();
         // The parts that each root combines, ascending.
         let mut givers: Vec<Vec<usize>> = vec![Vec::new(); result.parts()];
         rooted.iter().for_each(|&(part, root)| givers[root].push(part));
@@ -70,13 +69,6 @@ impl ReductionPass<'_> {
         Ok(storages)
     }
 
-    /// The part to which the result of `part` goes, if it has one.
-    fn root_of_partial(&self, part: usize) -> Option<usize> {
-        let Reduce { dist, axes, .. } = self.task;
-        let has = contributes(dist, part, axes) && !dist.owned(part).is_empty();
-        has.then(|| root_of(dist, part, axes))
-    }
-
     /// Folds what each part owns: into the results themselves where no other part adds to them.
     fn fold(
         &self,
@@ -93,7 +85,7 @@ impl ReductionPass<'_> {
         work.join_exchange()?;
         let mut partials = Vec::with_capacity(dist.parts());
         for part in 0..dist.parts() {
-            if self.root_of_partial(part).is_none() || !self.team.is_here(part) {
+            if self.task.root_of(part).is_none() || !self.team.is_here(part) {
                 partials.push(None);
                 continue;
             }
@@ -181,18 +173,6 @@ impl ReductionPass<'_> {
         let (kernel, arguments, numbers) = (&self.task.combine, Vec::new(), None);
         work.launch(&BoundLaunch { kernel, part: root, region, memory, arguments, numbers })
     }
-}
-
-/// Whether a part owns something of what is folded: along replicated dimensions the first one owns all.
-fn contributes(dist: &Distribution, part: usize, axes: &[usize]) -> bool {
-    let at = dist.grid().coordinate(part);
-    axes.iter().all(|&d| at[d] == 0 || !matches!(dist.map(d), DimMap::Replicated { .. }))
-}
-
-/// The part that keeps what `part` contributes to: grid coordinate 0 in every reduced dimension.
-fn root_of(dist: &Distribution, part: usize, axes: &[usize]) -> usize {
-    let at = dist.grid().coordinate(part);
-    dist.grid().part_at(|d| if axes.contains(&d) { 0 } else { at[d] })
 }
 
 /// The region with the reduced dimensions at `0..1`.

@@ -99,6 +99,7 @@ impl Lowerer<'_> {
         if has_reductions {
             self.reductions(&lazy)?;
         }
+        self.reductions_without_axes(&lazy)?;
         for &node in &lazy {
             self.evaluate_alone(node)?;
         }

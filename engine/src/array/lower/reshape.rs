@@ -42,6 +42,32 @@ impl Lowerer<'_> {
         Ok(())
     }
 
+    /// Computes those nodes that are reductions without axes that these left with one cell: in the memory of
+    /// the reductions, as every element of such a view is on the part that has it.
+    pub fn reductions_without_axes(&mut self, nodes: &[NodeId]) -> Result<()> {
+        let graph = &*self.graph;
+        let reduction = |&node: &NodeId| {
+            let Some(Expr::View { base, map }) = graph.expr(node) else { return None };
+            let drops = graph.is_reduction(*base) && map.drops_axes(graph.shape(*base), graph.shape(node));
+            let stays =
+                matches!(graph.layout(node), NodeLayout::ViewOf(of, along) if of == *base && along == *map);
+            (drops && stays).then_some((node, *base))
+        };
+        let views: Vec<(NodeId, NodeId)> = nodes.iter().filter_map(reduction).collect();
+        if views.is_empty() {
+            return Ok(());
+        }
+        let dists = views.iter().map(|&(node, _)| graph.distribution(node)).collect::<Result<Vec<_>>>()?;
+        self.evaluate(&views.iter().map(|&(_, base)| base).collect::<Vec<NodeId>>())?;
+        for ((node, base), dist) in views.into_iter().zip(dists) {
+            if let Some(pitch) = self.seen(base, &dist) {
+                self.list.steps.push(Step::Alias { result: node, base, dist: Arc::clone(&dist) });
+                self.computed_in(node, (&dist, &dist), pitch);
+            }
+        }
+        Ok(())
+    }
+
     /// How the rows of a node's memory lie on another distribution, if it can be seen there.
     fn seen(&self, node: NodeId, dist: &Distribution) -> Option<Pitch> {
         let state = self.graph.memory_state(node).filter(|state| !has_halo(&state.dist))?;

@@ -114,7 +114,9 @@ impl Pitch {
         // Rows that are the same: how far before the cells the room begins, and how long it is.
         let row = |(stored, room): (Region, Region)| {
             let Row { dim, .. } = self.row(&stored.extents())?;
-            let inner = |region: &Region| region.extents()[dim..].to_vec();
+            let inner = |region: &Region| -> Vec<i64> {
+                region.extents()[dim..].iter().copied().filter(|&extent| extent != 1).collect()
+            };
             Some((stored.start()[dim] - room.start()[dim], inner(&stored), inner(&room)))
         };
         (0..from.parts()).all(|part| ends(part).map(row)[0] == ends(part).map(row)[1]).then_some(self)

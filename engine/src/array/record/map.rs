@@ -58,6 +58,17 @@ impl Map {
         fits.then(|| Index::from_fn(rank, |d| along(d).unwrap_or_default()))
     }
 
+    /// Whether a view of this shape is all of its base, without some axes of extent 1.
+    pub fn drops_axes(&self, base: &Index, shape: &Index) -> bool {
+        let mut kept = 0..shape.rank();
+        let drops = |(d, along): (usize, &Along)| match along {
+            Along::Pinned(_) => base[d] == 1,
+            Along::Dim { dim, offset: 0, step: 1 } => kept.next() == Some(*dim) && base[d] == shape[*dim],
+            Along::Dim { .. } => false,
+        };
+        self.axes().iter().enumerate().all(drops) && kept.next().is_none()
+    }
+
     /// The map of a view's base, where `self` is that of the view and `view` says which cell of the base each
     /// of its elements is.
     pub fn through(&self, view: &Map) -> Map {

@@ -19,7 +19,7 @@ use crate::array::memory::plans::moving_plan;
 use crate::array::memory::storage::Storage;
 use crate::array::record::expr::{AxisSort, Reduction};
 use crate::error::Result;
-use crate::index::{Distribution, Index, Region};
+use crate::index::{DimMap, Distribution, Index, Region};
 use crate::plan::Plan;
 use crate::team::Team;
 
@@ -361,6 +361,25 @@ pub(crate) struct Reduce {
     pub arguments: KernelArguments,
     /// Combines partial results with later ones.
     pub combine: Verified,
+}
+
+impl Reduce {
+    /// The parts that find something, each with the part that keeps the result, in the order in which it
+    /// combines them.
+    pub fn contributions(&self) -> Vec<(usize, usize)> {
+        (0..self.dist.parts()).filter_map(|part| Some((part, self.root_of(part)?))).collect()
+    }
+
+    /// The part that keeps what `part` finds, if it finds something: grid coordinate 0 in every reduced
+    /// dimension. Along replicated dimensions the first part owns all.
+    pub fn root_of(&self, part: usize) -> Option<usize> {
+        let (grid, axes) = (self.dist.grid(), &self.axes);
+        let at = grid.coordinate(part);
+        let replicated = |d: usize| matches!(self.dist.map(d), DimMap::Replicated { .. });
+        let is_copy = axes.iter().any(|&d| at[d] != 0 && replicated(d));
+        let finds = !is_copy && !self.dist.owned(part).is_empty();
+        finds.then(|| grid.part_at(|d| if axes.contains(&d) { 0 } else { at[d] }))
+    }
 }
 
 /// One reduction.
