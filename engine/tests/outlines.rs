@@ -143,6 +143,7 @@ const MOVING: &[Case] = &[
         let dealt = Distribution::builder(&[12, 12]).grid(&[u.team().size() as i64, 1]).cyclic(0, 2);
         Ok(u.redistribute(&dealt.build()?)?.slice(&s![3..8]) + u.slice(&s![3..8]))
     }),
+    ("another distribution", |u, v| u.redistribute(&*v.distribution()?)),
     ("a Laplacian", |u, _| laplacian(u, &[1.0, 1.0], Boundary::Wrap)),
     ("a transform", |u, _| transformed(&u.reshaped(&[12, 6, 2])?, &[0, 1], Direction::Forward, 1.0)),
     ("a frame at home", |u, _| Ok(u.pad(&[(1, 1), (0, 2)], Padding::Constant(1.0f32.into())))),

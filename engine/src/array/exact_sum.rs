@@ -13,9 +13,9 @@
 
 use partita_kernels::{DType, FoldOp, Scalar};
 
-use crate::array::loops::recorder::Recorder;
 use crate::array::record::expr::Reduction;
 use crate::array::record::ops::Operand;
+use crate::array::recorder::recording::Recorder;
 use crate::array::{Array, IntoSpan, Span, eval_all};
 use crate::error::Result;
 

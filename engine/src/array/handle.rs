@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use partita_kernels::{DType, Scalar};
 
-use crate::array::loops::recorder::Recorder;
 use crate::array::record::expr::{Expr, NodeLayout};
 use crate::array::record::node::Node;
+use crate::array::recorder::recording::Recorder;
 use crate::array::run::evaluate::{evaluate, is_long, shorten};
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index};

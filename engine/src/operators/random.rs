@@ -5,7 +5,7 @@
 //! number of the draw. Draws are recorded, so numbers are made in the kernel that uses them, and they are the
 //! same on every team, distribution and device. The package for Python draws the same numbers.
 //!
-//! In a step of a [`crate::Loop`] arrays are drawn anew in each replay; see `array/loops/streams.rs`.
+//! In a step of a [`crate::Loop`] arrays are drawn anew in each replay; see `array/recorder/streams.rs`.
 
 use partita_kernels::{DType, Draw, Scalar, random::threefry};
 

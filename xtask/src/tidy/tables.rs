@@ -91,6 +91,10 @@ pub const ENGINE: &[(&str, &str)] = &[
     ("io", "config error trace index plan device wire program team transport array"),
 ];
 
+/// The folders of the engine's arrays: each uses those before it.
+pub const ARRAY_ORDER: &[&str] =
+    &["memory", "record", "recorder", "lower", "bind", "run", "loops", "host", "collective"];
+
 /// Folders of the engine whose modules the crate's root re-exports: each counts as a module of the root.
 pub const ENGINE_GROUPS: &[&str] = &["process"];
 

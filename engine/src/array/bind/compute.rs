@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use crate::array::bind::operands::bind;
 use crate::array::bind::schedule::{BoundLaunch, ScheduleBuilder, Values, missing_part};
-use crate::array::loops::recorder::{BoundKernel, BoundTask, OperandRead, Recorder};
 use crate::array::lower::access::{KernelReads, OperandAccess};
 use crate::array::lower::body::{Leaf, Source};
-use crate::array::lower::footprint::{ArrayWindow, ComputeRegion, holds};
 use crate::array::lower::graph::{NodeId, Placement, Target};
 use crate::array::lower::steps::list::{Compute, ComputeKernel, ResultMemory, ResultStorage};
 use crate::array::memory::storage::{HaloWidths, Storage, widened};
+use crate::array::memory::window::{ArrayWindow, ComputeRegion, holds};
+use crate::array::recorder::recording::{BoundKernel, BoundTask, OperandRead, Recorder};
 use crate::device::DeviceKind;
 use crate::error::Result;
 use crate::index::{Distribution, Region};

@@ -6,15 +6,16 @@ use std::sync::Arc;
 use partita_kernels::{DType, View};
 
 use crate::array::bind::schedule::{FetchedBoxes, PendingTransfer, ScheduleBuilder, Values, missing_part};
-use crate::array::loops::recorder::{BoundTask, HaloRequest};
 use crate::array::lower::access::{AccessMethod, OperandAccess};
 use crate::array::lower::body::{Leaf, Source};
-use crate::array::lower::footprint::{ComputeRegion, Footprint, packed_box};
+use crate::array::lower::footprint::{Footprint, packed_box};
 use crate::array::lower::graph::NodeId;
 use crate::array::memory::pitch::Pitch;
 use crate::array::memory::plans::{aligned_plan, box_plan, colocated, halo_plan, operand_plan};
 use crate::array::memory::storage::{HaloWidths, Storage, bytes_of, widened};
+use crate::array::memory::window::ComputeRegion;
 use crate::array::record::map::Map;
+use crate::array::recorder::recording::{BoundTask, HaloRequest};
 use crate::error::Result;
 use crate::index::{Along, Distribution, Index, Region};
 use crate::plan::Plan;

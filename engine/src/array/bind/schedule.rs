@@ -11,13 +11,13 @@ use std::sync::{Arc, Weak};
 use partita_kernels::{DType, Launch, Scalar, Verified, View};
 use rustc_hash::FxHashMap;
 
-use crate::array::loops::recorder::Recorder;
 use crate::array::lower::body::KernelArguments;
 use crate::array::lower::graph::NodeId;
 use crate::array::lower::steps::list::{Boxes, MemoryId};
 use crate::array::memory::storage::{HaloWidths, Storage, bytes_of};
 use crate::array::record::expr::Slot;
 use crate::array::record::node::Node;
+use crate::array::recorder::recording::Recorder;
 use crate::device::{Buffer, Job, Stream};
 use crate::error::{Error, Result};
 use crate::index::{Index, Region};

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub use crate::array::collective::partition::{Data, Partition};
 
 use crate::array::Array;
-use crate::array::loops::recorder::Recorder;
+use crate::array::recorder::recording::Recorder;
 use crate::device::Buffer;
 use crate::error::{Error, Result};
 use crate::index::Distribution;

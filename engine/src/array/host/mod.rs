@@ -1,6 +1,7 @@
 //! Elements between arrays and the host: making, reading, parts, single elements, text, files.
 
 pub(crate) mod display;
+pub(crate) mod explain;
 pub mod files;
 pub(crate) mod make;
 pub(crate) mod part;

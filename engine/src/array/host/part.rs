@@ -7,10 +7,12 @@ use std::sync::Arc;
 use partita_kernels::{DType, View};
 
 use crate::array::Array;
-use crate::array::loops::recorder::Recorder;
-use crate::array::lower::footprint::{ComputeRegion, Footprint};
+use crate::array::lower::footprint::Footprint;
 use crate::array::memory::storage::{HaloWidths, Storage, bytes_of};
+use crate::array::memory::window::ComputeRegion;
 use crate::array::record::map::Map;
+use crate::array::recorder::recording::Recorder;
+use crate::array::run::moves::update_halo;
 use crate::device::{Buffer, Device};
 use crate::error::{Error, Result};
 use crate::index::{Along, Distribution, Index, Region};
@@ -139,7 +141,8 @@ impl Array {
     /// later.
     fn fill_halos(&self, storage: &Storage) -> Result<()> {
         let (lo, hi) = storage.dist.halo();
-        storage.update_halo(
+        update_halo(
+            storage,
             &Recorder::current(),
             self.team(),
             self.dtype(),

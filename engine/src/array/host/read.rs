@@ -8,10 +8,10 @@ use std::sync::Arc;
 use half::{bf16, f16};
 use partita_kernels::{DType, Scalar};
 
-use crate::array::loops::recorder::{Recorder, check_not_recording};
-use crate::array::memory::cells::{copy_rows, download, download_into};
 use crate::array::memory::storage::bytes_of;
+use crate::array::recorder::recording::{Recorder, check_not_recording};
 use crate::array::run::assign;
+use crate::array::run::cells::{copy_rows, download, download_into};
 use crate::array::{Array, IntoSpan, Span};
 use crate::device::zeros;
 use crate::error::{Error, Result};

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::array::loops::recorder::Recorder;
-use crate::array::memory::cells::download;
 use crate::array::memory::plans::fetch_plan;
 use crate::array::memory::storage::bytes_of;
+use crate::array::recorder::recording::Recorder;
+use crate::array::run::cells::download;
 use crate::array::{Array, Element};
 use crate::device::{Buffer, zeros};
 use crate::error::{Error, Result};

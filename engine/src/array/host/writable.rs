@@ -10,9 +10,9 @@ use std::sync::{Arc, Weak};
 
 use crate::array::Array;
 use crate::array::host::part::Part;
-use crate::array::loops::recorder::Recorder;
 use crate::array::memory::storage::Storage;
 use crate::array::record::node::Node;
+use crate::array::recorder::recording::Recorder;
 use crate::array::run::assign::unshared;
 use crate::error::{Error, Result};
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::array::Array;
 use crate::array::loops::cycle::storage;
 use crate::array::loops::passes::deep_halos::{DepthPlan, StepTrace};
-use crate::array::loops::recorder::{HaloRequest, StepRecord};
+use crate::array::recorder::recording::{HaloRequest, StepRecord};
 use crate::error::{Error, Result};
 use crate::index::Distribution;
 use crate::program::Schedule;

@@ -5,8 +5,6 @@ pub(crate) mod cycle;
 pub(crate) mod depth;
 pub(crate) mod numbers;
 pub(crate) mod passes;
-pub(crate) mod recorder;
 pub(crate) mod replay;
-pub(crate) mod streams;
 #[cfg(test)]
 mod tests;

@@ -9,10 +9,10 @@ use partita_kernels::{Access, DType, Kernel, Op, Scalar};
 
 use crate::array::Array;
 use crate::array::loops::cycle::ArrayMemory;
-use crate::array::loops::recorder::Recorder;
 use crate::array::memory::step_numbers::{MAX_ROWS, StepNumbers};
 use crate::array::record::expr::{Expr, NodeLayout};
 use crate::array::record::node::Node;
+use crate::array::recorder::recording::Recorder;
 use crate::error::{Error, Result};
 use crate::index::Index;
 use crate::program::Command;

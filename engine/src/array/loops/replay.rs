@@ -15,8 +15,8 @@ use crate::array::loops::cycle::{ArrayMemory, Cycle, LONGEST_CYCLE, RecordedStep
 use crate::array::loops::depth::{Depth, DepthChoice, memory_numbers};
 use crate::array::loops::numbers::{Constants, CurrentNumbers, Numbered, Rows, StepClock, StepFunction};
 use crate::array::loops::passes::deep_halos::StepTrace;
-use crate::array::loops::recorder::{Recorder, StepRecord};
-use crate::array::loops::streams::StepStreams;
+use crate::array::recorder::recording::{Recorder, StepRecord};
+use crate::array::recorder::streams::StepStreams;
 use crate::array::{Array, eval_all};
 use crate::error::{Error, Result};
 use crate::interrupt;

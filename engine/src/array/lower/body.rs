@@ -195,6 +195,7 @@ impl KernelBody {
             | Expr::Joined(_)
             | Expr::Listed { .. }
             | Expr::Reshaped { .. }
+            | Expr::Redistributed { .. }
             | Expr::Moved { .. }
             | Expr::Butterflies(..) => return Ok(LoweringStep::Prerequisite(node)),
             Expr::View { base, map: view } => {

@@ -226,6 +226,7 @@ fn below(graph: &Graph, node: NodeId) -> Below {
         | Expr::Sort { .. }
         | Expr::Listed { .. }
         | Expr::Reshaped { .. }
+        | Expr::Redistributed { .. }
         | Expr::Moved { .. }
         | Expr::Joined(_)
         | Expr::Butterflies(..) => Below::Operands(graph.operands(node), WorkKind::Apart),

@@ -9,7 +9,6 @@ use partita_kernels::{DType, Value, simplify};
 use crate::array::lower::access::{AccessMethod, OperandAccess, computed_elsewhere, not_computed, reads_of};
 use crate::array::lower::body::{KernelBody, Leaf, Prerequisite, Source};
 use crate::array::lower::division::{common_to_kernels, stages};
-use crate::array::lower::footprint::ArrayWindow;
 use crate::array::lower::graph::{Graph, GraphTarget, GraphWindow, MemoryState, NodeId, Placement};
 use crate::array::lower::steps::list::{
     Compute, ComputeKernel, KernelStore, Lowered, ResultMemory, ResultStorage, Step, StepList, StoredArray,
@@ -19,6 +18,7 @@ use crate::array::lower::steps::scan::scan;
 use crate::array::lower::steps::sort::sort;
 use crate::array::memory::pitch::{Pitch, Row};
 use crate::array::memory::storage::{HaloWidths, widened};
+use crate::array::memory::window::ArrayWindow;
 use crate::array::record::expr::{AxisScan, AxisSort, DistKey, Expr, Which};
 use crate::array::record::map::Map;
 use crate::error::Result;
@@ -127,6 +127,7 @@ impl Lowerer<'_> {
             Expr::Listed { base, which } => self.gather_elements(node, base, &which),
             Expr::Scan { operand, scan } => self.scan(node, operand, scan),
             Expr::Sort { operand, sort } => self.sort(node, operand, sort),
+            Expr::Redistributed { base } => self.redistribute(node, base),
             Expr::Moved { base } => self.move_elements(node, base),
             Expr::Butterflies(pass, operands) => self.butterflies(node, pass, &operands),
             Expr::Fill(_) | Expr::Constant(_) | Expr::Coord(_) | Expr::Number(..) => Ok(()),
@@ -481,6 +482,17 @@ impl Lowerer<'_> {
         let pitch = Pitch::of(self.graph.dtype(node));
         let made = self.made(node, dist, pitch)?;
         sort(&mut self.list, self.team, &base, by, &made)
+    }
+
+    /// The elements of a base, which is computed before, on another distribution.
+    fn redistribute(&mut self, node: NodeId, base: NodeId) -> Result<()> {
+        self.mark_unsupported("the step redistributes an array");
+        self.evaluate(&[base])?;
+        let (base, dist) = (self.stored(base)?, self.graph.distribution(node)?);
+        let made = self.made(node, dist, Pitch::of(base.dtype))?;
+        self.list.allocate(&made);
+        let ends = [(base.memory(), &*base.dist), (made.memory(), &*made.dist)];
+        self.list.redistribute(self.team, "another distribution", ends, (base.dtype, base.shape))
     }
 
     /// The elements of a base on another team, which is computed before.

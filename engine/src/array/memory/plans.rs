@@ -6,7 +6,6 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use partita_kernels::DType;
 
-use crate::array::loops::recorder::Recorder;
 use crate::array::memory::storage::{HaloWidths, Storage};
 use crate::config::{config, say};
 use crate::error::Result;
@@ -14,7 +13,6 @@ use crate::index::{Along, Distribution, Index, Region};
 use crate::plan::Plan;
 use crate::program::{CopyMode, Place, Schedule, copy_box};
 use crate::team::Team;
-use crate::transport::{Exchange, Field, lower_between_ranks};
 
 /// What a plan follows from.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -168,21 +166,6 @@ impl Storage {
         if self.valid_halo().covers(need) { Ok(None) } else { halo_plan(&self.dist, need).map(Some) }
     }
 
-    /// Makes the halo current as wide as `need`.
-    pub fn update_halo(
-        &self,
-        recorder: &Recorder,
-        team: &Team,
-        dtype: DType,
-        need: HaloWidths,
-    ) -> Result<()> {
-        if let Some(plan) = self.missing_halo_plan(&need)? {
-            recorder.exchange(&lowered("halo exchange", &plan, (self, team), (self, team), dtype)?)?;
-            self.set_valid_halo(need);
-        }
-        Ok(())
-    }
-
     /// Commands that copy all owned cells to `to`, which owns the same.
     pub fn copy_owned(&self, team: &Team, dtype: DType, to: &Storage) -> Result<Schedule> {
         self.copy_boxes(team, dtype, to, |part| Ok(vec![self.dist.owned(part)]))
@@ -225,34 +208,4 @@ pub(crate) fn copy_boxes(
         }
     }
     Ok(schedule)
-}
-
-/// The elements of computed memory in fresh memory on another distribution of the shape, of any team over the
-/// same ranks. Halos are stale.
-pub(crate) fn moved(
-    recorder: &Recorder,
-    storage: &Storage,
-    (from, to): (&Team, &Team),
-    dist: &Arc<Distribution>,
-    dtype: DType,
-) -> Result<Storage> {
-    [from, to].into_iter().for_each(|team| recorder.note_team(team));
-    let fresh = Storage::new(to, Arc::clone(dist), dtype)?;
-    let plan = moving_plan(&storage.dist, dist, (from, to))?;
-    recorder.exchange(&lowered("redistribution", &plan, (storage, from), (&fresh, to), dtype)?)?;
-    Ok(fresh)
-}
-
-/// The commands of a plan between two memories.
-fn lowered(
-    operation: &'static str,
-    plan: &Plan,
-    (from, from_team): (&Storage, &Team),
-    (to, to_team): (&Storage, &Team),
-    dtype: DType,
-) -> Result<Exchange> {
-    from_team.count_messages(plan.messages());
-    let (from, to) = (from.places(from_team), to.places(to_team));
-    let field = Field { plan, from: &from, to: &to, dtype };
-    lower_between_ranks(operation, (from_team, to_team), &[field])
 }

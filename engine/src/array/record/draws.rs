@@ -5,13 +5,10 @@ use std::sync::Arc;
 use partita_kernels::{DType, Draw, Scalar};
 
 use crate::array::Array;
-use crate::array::loops::recorder::Recorder;
-use crate::array::loops::streams::SharedStream;
-use crate::array::memory::step_numbers::StepNumbers;
-use crate::array::record::expr::{Expr, NodeLayout, Operands, Pointwise};
+use crate::array::record::expr::{Expr, Operands, Pointwise};
 use crate::array::record::node::Node;
 use crate::error::Result;
-use crate::index::{Distribution, Index};
+use crate::index::Distribution;
 use crate::team::Team;
 
 /// A draw for each element, by a key of two words of u32.
@@ -43,29 +40,4 @@ fn cells(team: &Team, dist: &Distribution) -> Result<Array> {
         let extent = Scalar { dtype, bits: shape[d] as u64 };
         Ok(number * extent + Array::coordinate(team, dist, d, dtype)?)
     })
-}
-
-/// The key of a stream's next draw as operands: in the step of a `Loop` from devices, otherwise plain
-/// numbers.
-pub(crate) fn next_key(team: &Team, stream: &SharedStream) -> Result<[Arc<Node>; 2]> {
-    let before = *stream.state();
-    let key = stream.state().draw();
-    let recorder = Recorder::current();
-    if let Some(mut streams) = recorder.streams() {
-        let advance = |numbers: &StepNumbers| {
-            numbers.advance().try_for_each(|(schedule, memory)| {
-                recorder.keep(memory);
-                recorder.execute(schedule.clone())
-            })
-        };
-        let drawn = streams.draw(team, stream, (before, key), advance);
-        recorder.put_streams(streams);
-        if let Some(nodes) = drawn? {
-            return Ok(nodes);
-        }
-    }
-    Ok(key.map(|word| {
-        let number = Expr::Fill(Scalar { dtype: DType::U32, bits: word.into() });
-        Node::lazy(Index::filled(1, 1), DType::U32, team, number, NodeLayout::Free)
-    }))
 }

@@ -41,6 +41,8 @@ pub(crate) enum Expr<N, V> {
     Listed { base: N, which: Which },
     /// The same, in the base's memory: every part holds them in the order in which it holds the base's.
     Reshaped { base: N },
+    /// The elements of a base on another distribution.
+    Redistributed { base: N },
     /// The elements of an array of another team.
     Moved { base: N },
     /// A pass of a Fourier transform over the first operand, with the factors that are the second.
@@ -109,6 +111,7 @@ impl<N, V> Expr<N, V> {
             | Expr::Sort { operand: node, .. }
             | Expr::Listed { base: node, .. }
             | Expr::Reshaped { base: node }
+            | Expr::Redistributed { base: node }
             | Expr::Moved { base: node } => (slice::from_ref(node), &[]),
             Expr::Butterflies(_, operands) => (operands, &[]),
             Expr::Joined(portions) => (&[], portions),
@@ -137,6 +140,7 @@ impl<N, V> Expr<N, V> {
             }
             Expr::Listed { base, which } => Expr::Listed { base: name(base), which: which.clone() },
             Expr::Reshaped { base } => Expr::Reshaped { base: name(base) },
+            Expr::Redistributed { base } => Expr::Redistributed { base: name(base) },
             Expr::Moved { base } => Expr::Moved { base: name(base) },
             Expr::Butterflies(pass, operands) => {
                 Expr::Butterflies(*pass, operands.iter().map(name).collect())
@@ -158,6 +162,7 @@ impl<N, V> Expr<N, V> {
             | Expr::Joined(_)
             | Expr::Listed { .. }
             | Expr::Reshaped { .. }
+            | Expr::Redistributed { .. }
             | Expr::Moved { .. } => 0,
         }
     }

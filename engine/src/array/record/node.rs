@@ -336,7 +336,10 @@ fn drop_iteratively(state: NodeState) {
             }
             Expr::Joined(portions) => portions.into_iter().for_each(|portion| release(portion.value)),
             Expr::Butterflies(_, operands) => operands.into_iter().for_each(&mut release),
-            Expr::Listed { base, .. } | Expr::Reshaped { base } | Expr::Moved { base } => release(base),
+            Expr::Listed { base, .. }
+            | Expr::Reshaped { base }
+            | Expr::Redistributed { base }
+            | Expr::Moved { base } => release(base),
         }
         if let NodeLayout::ViewOf(node, _) = layout {
             release(node);

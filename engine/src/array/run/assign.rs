@@ -10,18 +10,19 @@ use std::sync::Arc;
 
 use crate::array::bind::schedule::missing_part;
 use crate::array::handle::{Array, check_parts};
-use crate::array::loops::recorder::{BoundTask, Recorder};
-use crate::array::lower::footprint::{ArrayWindow, ComputeRegion};
 use crate::array::lower::graph::{Placement, Target};
 use crate::array::lower::steps::list::{MemoryId, StepList, StoredArray};
 use crate::array::lower::steps::listed::{scatter_elements, scatter_window};
 use crate::array::memory::pitch::Pitch;
-use crate::array::memory::plans::moved;
 use crate::array::memory::storage::{HaloWidths, Storage};
+use crate::array::memory::window::{ArrayWindow, ComputeRegion};
+use crate::array::record::expr::{Expr, NodeLayout};
 use crate::array::record::map::{Map, check_count, check_positions, point};
 use crate::array::record::node::Node;
 use crate::array::record::view::{Selected, Span, resolve};
+use crate::array::recorder::recording::{BoundTask, Recorder};
 use crate::array::run::evaluate::{compute_targets, evaluate, run_steps};
+use crate::array::run::moves::moved;
 use crate::error::{Error, Result};
 use crate::index::{Along, Distribution, Index, Region};
 use crate::program::{CopyMode, copy_views};
@@ -410,11 +411,11 @@ impl Array {
 }
 
 impl Array {
-    /// The elements on another distribution of the same shape, of whatever kinds. Computes. The very same
+    /// The elements on another distribution of the same shape, of whatever kinds. Recorded. The very same
     /// distribution gives the same array, and moves nothing.
     ///
     /// # Errors
-    /// Another shape or number of parts; memory; those of [`Array::eval`].
+    /// Another shape or number of parts; the error that the array carries.
     #[doc = example!(
         "let rows = Distribution::default_partition(2, &[2, 3])?;"
         "assert_eq!(u.redistribute(&rows)?.part_to_vec::<f64>(1)?, [3.0, 4.0, 5.0]);"
@@ -423,26 +424,19 @@ impl Array {
         self.move_to(self.team(), dist)
     }
 
-    /// The elements on another team and distribution: the teams may share all, some or no devices. Computes.
+    /// The elements on another team and distribution: the teams may share all, some or no devices. Computes,
+    /// unless it is the same team.
     ///
     /// # Errors
-    /// Another shape; another number of parts than `team` has members; memory; those of [`Array::eval`].
+    /// Another shape; another number of parts than `team` has members; teams over other ranks; the error that
+    /// the array carries; for another team memory, and those of [`Array::eval`].
     #[doc = example!(
         "let one = Team::on(&[Device::host()], 1)?;"
         "let v = u.move_to(&one, &Distribution::default_partition(1, &[2, 3])?)?;"
         "assert_eq!(v.to_vec::<f64>()?, u.to_vec::<f64>()?);"
     )]
     pub fn move_to(&self, team: &Team, dist: &Distribution) -> Result<Array> {
-        self.eval()?;
-        let Some(storage) = self.node.storage() else { unreachable!("eval computes or fails") };
-        if team == self.team() && *dist == *storage.declared {
-            return Ok(self.clone());
-        }
-        self.copied_to(team, dist)
-    }
-
-    /// The same in memory of its own, whatever the distribution.
-    fn copied_to(&self, team: &Team, dist: &Distribution) -> Result<Array> {
+        let own = self.distribution()?;
         check_parts("redistribute", team, dist)?;
         if dist.shape() != self.shape() {
             return Err(Error::invalid(
@@ -451,6 +445,14 @@ impl Array {
                 dist.shape().to_string(),
                 "make it for the array's shape",
             ));
+        }
+        if team == self.team() {
+            if *dist == *own {
+                return Ok(self.clone());
+            }
+            let (expr, layout) =
+                (Expr::Redistributed { base: Arc::clone(&self.node) }, NodeLayout::known(dist.clone()));
+            return Ok(Array::recording(Node::lazy(self.shape(), self.dtype(), team, expr, layout)));
         }
         self.eval()?;
         let Some(storage) = self.node.storage() else { unreachable!("eval computes or fails") };

@@ -15,12 +15,12 @@ use partita_kernels::DType;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::array::bind::schedule::{ScheduleBuilder, Values};
-use crate::array::loops::recorder::Recorder;
 use crate::array::lower::body::{Leaf, Source};
 use crate::array::lower::graph::{Graph, Placement, RecordedGraph, Target};
 use crate::array::lower::steps::list::{Lowered, ResultMemory, Step};
 use crate::array::memory::pitch::Pitch;
 use crate::array::memory::storage::{HaloWidths, Storage};
+use crate::array::recorder::recording::Recorder;
 use crate::device::Stream;
 use crate::error::Result;
 use crate::index::Distribution;

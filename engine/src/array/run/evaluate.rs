@@ -7,13 +7,13 @@
 use std::sync::Arc;
 
 use crate::array::bind::schedule::Values;
-use crate::array::loops::recorder::Recorder;
 use crate::array::lower::division::lower_half;
 use crate::array::lower::graph::{NodeId, Placement, RecordedGraph, Target};
 use crate::array::lower::lowerer::lower;
 use crate::array::lower::steps::list::{Lowered, MemoryId, StepList};
 use crate::array::memory::storage::Storage;
 use crate::array::record::node::Node;
+use crate::array::recorder::recording::Recorder;
 use crate::array::run::cache::{CachedEvaluation, Commands, find, keep};
 use crate::array::run::steps::StepRun;
 use crate::error::Result;

@@ -10,13 +10,13 @@ use partita_kernels::{DType, FoldOp};
 
 use crate::array::bind::schedule::missing_part;
 use crate::array::handle::Array;
-use crate::array::loops::recorder::{Recorder, check_not_recording};
 use crate::array::lower::graph::NodeId;
 use crate::array::lower::steps::list::{StepList, StoredArray};
 use crate::array::lower::steps::listed::{compress, take};
 use crate::array::memory::pitch::Pitch;
 use crate::array::memory::storage::Storage;
 use crate::array::record::node::Node;
+use crate::array::recorder::recording::{Recorder, check_not_recording};
 use crate::array::run::evaluate::run_steps;
 use crate::error::{Error, Result};
 use crate::index::{Distribution, ErrorKind, IndexError};

@@ -2,7 +2,9 @@
 
 pub(crate) mod assign;
 pub(crate) mod cache;
+pub(crate) mod cells;
 pub(crate) mod evaluate;
 pub(crate) mod indexed;
+pub(crate) mod moves;
 pub(crate) mod sort;
 pub(crate) mod steps;

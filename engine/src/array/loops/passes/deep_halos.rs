@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Weak};
 
-use crate::array::loops::recorder::{BoundKernel, BoundTask, Extension};
-use crate::array::lower::footprint::{ComputeRegion, Footprint, holds};
+use crate::array::lower::footprint::Footprint;
 use crate::array::memory::storage::{HaloWidths, next_number, widened};
+use crate::array::memory::window::{ComputeRegion, holds};
 use crate::array::record::node::Node;
+use crate::array::recorder::recording::{BoundKernel, BoundTask, Extension};
 use crate::error::Result;
 use crate::index::Distribution;
 

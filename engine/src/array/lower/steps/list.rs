@@ -11,12 +11,12 @@ use partita_kernels::{DType, Scalar, Verified};
 
 use crate::array::lower::access::OperandAccess;
 use crate::array::lower::body::{KernelArguments, Leaf};
-use crate::array::lower::footprint::ArrayWindow;
 use crate::array::lower::graph::NodeId;
 use crate::array::lower::steps::window::WindowIndices;
 use crate::array::memory::pitch::Pitch;
 use crate::array::memory::plans::moving_plan;
 use crate::array::memory::storage::Storage;
+use crate::array::memory::window::ArrayWindow;
 use crate::array::record::expr::{AxisSort, Reduction};
 use crate::error::Result;
 use crate::index::{DimMap, Distribution, Index, Region};

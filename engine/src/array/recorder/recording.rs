@@ -10,11 +10,11 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use crate::array::loops::streams::StepStreams;
-use crate::array::lower::footprint::ArrayWindow;
 use crate::array::memory::storage::HaloWidths;
+use crate::array::memory::window::ArrayWindow;
 use crate::array::record::map::Map;
 use crate::array::record::node::Node;
+use crate::array::recorder::streams::StepStreams;
 use crate::device::Buffer;
 use crate::error::{Error, Result};
 use crate::index::Distribution;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use partita_kernels::DType;
 
-use crate::array::loops::recorder::Recorder;
 use crate::array::memory::storage::bytes_of;
+use crate::array::recorder::recording::Recorder;
 use crate::device::{Buffer, DeviceKind, zeros};
 use crate::error::Result;
 use crate::index::{Index, Region};
