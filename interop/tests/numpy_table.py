@@ -8,6 +8,7 @@ version of NumPy, because each has others.
 
 import re
 import textwrap
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,16 @@ MARK = "<!-- From here on written by interop/tests/numpy_table.py -->\n"
 _HERE = Path(__file__).parent / "numpy_names.txt"
 #: NumPy's own tools, and names that only some machines have: no part of the comparison.
 _TOOLS = {"testing", "typing", "exceptions", "dtypes", "emath", "float128", "complex256"}
+
+
+def has(ours, name):
+    """Whether NumPy's name is there; one that is deprecated is something else."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)
+        try:
+            return hasattr(ours, name)
+        except DeprecationWarning:
+            return False
 
 
 def spaces():
@@ -57,7 +68,7 @@ def text():
     absent, differs = reasons()
     rows, lists, why = ["| | NumPy's names | there |", "|---|---|---|"], [], {}
     for title, prefix, names, ours in spaces():
-        there = [name for name in names if hasattr(ours, name)]
+        there = [name for name in names if has(ours, name)]
         rows.append(f"| {title} | {len(names)} | {len(there)} |")
         marked = (f"`{name}`" + ("*" if prefix + name in differs else "") for name in there)
         lists += ["", textwrap.fill(f"**{title}**: {', '.join(marked)}.", 120)]

@@ -373,10 +373,10 @@ def test_collectives(host_team):
     world = pt.Partition(host_team)
     host = drawn("complex64", (24,))
     z = pt.asarray(host, team=world.team)
-    total = pt.all_sum_reduce(world, [0])(z)
+    total = pt.collective.all_sum_reduce(world, [0])(z)
     assert total.dtype == "complex64"
     np.testing.assert_allclose(total.numpy(), np.tile(host.reshape(len(host_team), -1).sum(0), len(host_team)), rtol=1e-5)
-    root = pt.gather(world, 0)
+    root = pt.collective.gather(world, 0)
     same(root(z), host)
     same(root.adjoint(root(z)), host)
     assert "48 bytes" in root.explain(z) or len(host_team) == 1

@@ -14,7 +14,7 @@ u[40:80, 30:60] = 1
 # Every process counts in the memory of its own parts; an operator sums what all members have.
 warm = [np.array([float((np.from_dlpack(p) > 0).sum())]) for p in u.parts]
 counts = pt.from_parts(warm, pt.Distribution(team.size, team=team))
-total = pt.all_sum_reduce(pt.Partition(team), 0)
+total = pt.collective.all_sum_reduce(pt.Partition(team), 0)
 assert (total(counts).numpy() == 40 * 30).all()
 
 

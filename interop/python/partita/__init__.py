@@ -16,7 +16,8 @@ import sys as _sys
 
 # What is public each module says itself, in its `__all__`.
 from . import errors as errors
-from ._api.collective import *
+from ._api.collective import Collective as Collective
+from ._api.collective import Partition as Partition
 from ._api.create import *
 from ._api.defaults import *
 from ._api.dims import *
@@ -67,6 +68,7 @@ from . import array_api as array_api  # noqa: E402
 from ._api import lib as lib  # noqa: E402
 from .array_api import __array_api_version__ as __array_api_version__  # noqa: E402
 from .array_api import __array_namespace_info__ as __array_namespace_info__  # noqa: E402
+from . import collective as collective  # noqa: E402
 from . import operators as operators  # noqa: E402
 from .operators import fft as fft  # noqa: E402
 from .operators import linalg as linalg  # noqa: E402
@@ -82,7 +84,7 @@ _sys.modules |= {f"{__name__}.fft": fft, f"{__name__}.linalg": linalg, f"{__name
 Array._functions, Array._dispatch = _sys.modules[__name__], _dispatch
 
 _describe(_sys.modules[__name__], {
-    "fft.": fft, "linalg.": linalg, "operators.": operators, "Array.": Array, "Array. ": _BaseArray, "ufunc.": ufunc, "Loop.": Loop, "random.": random, "Generator.": random.Generator,
+    "collective.": collective, "fft.": fft, "linalg.": linalg, "operators.": operators, "Array.": Array, "Array. ": _BaseArray, "ufunc.": ufunc, "Loop.": Loop, "random.": random, "Generator.": random.Generator,
 })  # fmt: skip
 
 # Last, because it looks into NumPy for what is not there.

@@ -64,8 +64,8 @@ def collectives(team):
     some = world.inclusive([team.size - 1, 0]) if team.size > 1 else world
     results = []
     for operator in (
-        pt.broadcast(world.inclusive([0]), world), pt.sum_reduce(world, world.inclusive([team.size - 1])),
-        pt.all_sum_reduce(world, 0), pt.repartition(some, world), pt.gather(world, 0), pt.scatter(world, 0), pt.allgather(world, 0),
+        pt.collective.broadcast(world.inclusive([0]), world), pt.collective.sum_reduce(world, world.inclusive([team.size - 1])),
+        pt.collective.all_sum_reduce(world, 0), pt.collective.repartition(some, world), pt.collective.gather(world, 0), pt.collective.scatter(world, 0), pt.collective.allgather(world, 0),
     ):  # fmt: skip
         x = pt.arange(4 * team.size, dtype=pt.float64, team=operator.source.team) + 1
         fx = operator(x)
@@ -120,7 +120,7 @@ def protocols(team):
 def blocks(team):
     """Operators on what the members of each process hold, in arrays of another package."""
     world = pt.Partition(team)
-    for operator, shape in ((pt.all_sum_reduce(world, 0), (3,)), (pt.broadcast(world.inclusive([team.size - 1]), world), (2,))):
+    for operator, shape in ((pt.collective.all_sum_reduce(world, 0), (3,)), (pt.collective.broadcast(world.inclusive([team.size - 1]), world), (2,))):
         given = [np.full(shape, m + 1.0) for m in operator.source.team.local_members]
         made, layout = _local.apply(operator, given, None)
         assert [p.index for p in made] == team.local_members and [p.shape for p in made] == [shape] * len(made)

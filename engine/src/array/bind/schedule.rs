@@ -259,8 +259,8 @@ impl Values {
     }
 
     /// Has a node of the graph stand for a recorded one.
-    pub fn hold(&mut self, node: NodeId, recorded: &Arc<Node>) {
-        self.nodes.insert(node, Arc::clone(recorded));
+    pub fn hold(&mut self, node: NodeId, recorded: Arc<Node>) {
+        self.nodes.insert(node, recorded);
     }
 
     /// Nobody reads or writes the memory any more.

@@ -80,7 +80,7 @@ fn evaluate_on(
     recorder: &Recorder,
     team: &Team,
     targets: &[Target],
-    recorded: RecordedGraph,
+    mut recorded: RecordedGraph,
 ) -> Result<Vec<Arc<Storage>>> {
     let shares_exchange = recorder.shares_exchange();
     let is_cacheable = recorded.is_cacheable && !shares_exchange;
@@ -99,7 +99,7 @@ fn evaluate_on(
         Some(cached) => Arc::clone(&cached.lowered),
         None => Arc::new(lower(&mut recorded.graph.clone(), team, shares_exchange)?),
     };
-    let (storages, commands) = run((team, recorder), targets, &recorded, &lowered)?;
+    let (storages, commands) = run((team, recorder), targets, &mut recorded, &lowered)?;
     if is_cacheable && cached.is_none() {
         keep(team, CachedEvaluation::new(recorded.graph, lowered, commands));
     }
@@ -110,7 +110,7 @@ fn evaluate_on(
 fn run(
     (team, recorder): (&Team, &Recorder),
     targets: &[Target],
-    recorded: &RecordedGraph,
+    recorded: &mut RecordedGraph,
     lowered: &Lowered,
 ) -> Result<(Vec<Arc<Storage>>, Option<Commands>)> {
     if let Some(reason) = lowered.unsupported {
@@ -120,10 +120,9 @@ fn run(
     let steps = StepRun { team, recorder, list, targets, results };
     let last_uses = steps.last_uses();
     let mut values = Values::with(recorded.numbers.clone());
-    for memory in last_uses.keys() {
-        if let MemoryId::Array(node) = *memory
-            && let Some(recorded) = recorded.nodes.get(node as usize)
-        {
+    // Nobody else holds what only steps in between read: it is free again after the last of them.
+    for (node, recorded) in (0..).zip(std::mem::take(&mut recorded.nodes)) {
+        if last_uses.contains_key(&MemoryId::Array(node)) {
             values.hold(node, recorded);
         }
     }

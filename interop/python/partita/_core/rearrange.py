@@ -134,7 +134,15 @@ def transpose(a: A, axes: Sequence[int] | None = None) -> A:
 
 
 def moveaxis(a: A, source: int | Sequence[int], destination: int | Sequence[int]) -> A:
-    """The dimensions ``source`` at the places ``destination``, the others in their order."""
+    """The dimensions ``source`` at the places ``destination``, the others in their order.
+
+    Parameters
+    ----------
+    a : Array or list
+        The array.
+    source, destination : int or sequence of int
+        The axes as they are, and where they go.
+    """
     a = array_of("moveaxis", a)
     ndim = a.ndim
     from_, to = ([one_axis("moveaxis", d, ndim) for d in _tuple(axes)] for axes in (source, destination))

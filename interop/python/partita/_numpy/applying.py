@@ -107,12 +107,21 @@ _REMEDIES = {name: remedy for names, remedy in {
 }.items() for name in names.split()}  # fmt: skip
 
 
+#: What the module `collective` has, which was here before.
+_MOVED = frozenset("all_sum_reduce allgather broadcast gather halo_exchange repartition scatter sum_reduce".split())
+
+
 def missing(name: str) -> Any:
     """The attribute of `partita` that was not found: NumPy's if it is about no arrays, otherwise an error that says what to do."""
     if name in _NUMPYS:
         import numpy as np
 
         return getattr(np, name)
+    if name in _MOVED:
+        import warnings
+
+        warnings.warn(f"partita.{name} is partita.collective.{name} now", DeprecationWarning, stacklevel=2)
+        return getattr(Array._functions.collective, name)
     text = f"module 'partita' has no attribute {name!r}"
     if name in _REMEDIES:
         text += f": {_REMEDIES[name]}"
