@@ -280,7 +280,8 @@ class BaseArray(_native.Exporter):
         return type(self)(self._native.cast(kind.name), self._scalar)
 
     def redistribute(self, dist: _native.Distribution) -> Self:
-        """The elements on another distribution, which may be over another team of the same processes. Computes. Collective.
+        """The elements on another distribution, which may be over another team of the same processes. Recorded, computing it is
+        collective; over another team it computes at once.
 
         Parameters
         ----------

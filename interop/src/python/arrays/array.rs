@@ -451,7 +451,8 @@ impl Array {
         detached(py, || value.with(value.array.squeeze(&axes)?)).map(Array::of)
     }
 
-    /// The elements on another distribution, which may be over another team of the same processes. Computes.
+    /// The elements on another distribution, which may be over another team of the same processes: then it
+    /// computes.
     fn redistribute(&self, py: Python<'_>, dist: &Distribution) -> PyResult<Array> {
         let value = self.value(py)?;
         let moved = || value.with(value.array.move_to(&dist.team, &value.element.stored(&dist.dist)?)?);
