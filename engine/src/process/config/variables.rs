@@ -71,12 +71,6 @@ pub const VARIABLES: &[Variable] = &[
          that names kernel, element and both values. Slow; default 0",
     ),
     user(
-        "PARTITA_CACHE",
-        "a folder, or off",
-        "where kernels that CUDA's compiler made are kept for other processes, at most 256 MiB; default: \
-         `partita` in $XDG_CACHE_HOME, else in ~/.cache",
-    ),
-    user(
         "PARTITA_PROGRAM_BYTES",
         SIZE,
         "memory of compiled kernels on each device, about: beyond it the least recently used are forgotten; \
