@@ -39,13 +39,11 @@ from workloads import APPS, DTYPES, WORKLOADS
 
 CPU = {
     "numpy": "by_numpy",
-    "numexpr": "by_numexpr",
     "numba": "by_numba",
     "jax": "by_jax",
     "torch": "by_torch",
     "torch.compile": "by_torch",
     "c_nt": "by_c",
-    "mpi": "by_mpi",
 }
 CUDA = {
     "cupy": "by_cupy",
@@ -56,18 +54,14 @@ CUDA = {
     "triton": "by_triton",
     "jax": "by_jax",
     "nvcc": "by_nvcc",
-    "mpi": "by_mpi",
-    "nccl": "by_nccl",
 }
 LIBRARIES = (
-    "numpy numexpr numba jax cupy-cuda13x cupy-cuda12x torch triton mpi4py".split()  # as they are distributed
+    "numpy numba jax cupy-cuda13x cupy-cuda12x torch triton".split()  # as they are distributed
 )
-MESSAGES = ("message", "message_1MiB")
 OVERHEADS = ("record", "flush")
 REPARTITIONS = ("slab_slab", "slab_pencil", "pencil_pencil", "slab_slab_c")
-USUAL = (*WORKLOADS, *REPARTITIONS, *APPS, *OVERHEADS)
-EVERYTHING = (*USUAL, *MESSAGES)
-OFFERED = {"mpi": MESSAGES, "nccl": MESSAGES, "c_nt": ("copy",)}  # others: usual
+EVERYTHING = (*WORKLOADS, *REPARTITIONS, *APPS, *OVERHEADS)
+OFFERED = {"c_nt": ("copy",)}  # others: everything
 TIMEOUT = 600  # seconds, for one turn
 LEAST = 3  # runs of a turn
 
@@ -83,7 +77,7 @@ def prepare(device, threads):
     os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"  # the GPU is shared with the benchmark itself
     if hasattr(os, "sched_setaffinity"):  # XLA sizes its pool by the cores it may use
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
-    for name in ("NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS", "NUMEXPR_MAX_THREADS", "OMP_NUM_THREADS"):
+    for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ[name] = str(threads)
     kept.prepare()
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # no compiler processes beside the work
@@ -134,7 +128,7 @@ def compile_all(options):
     count = 0
     for name in (name for name in options.only if name in WORKLOADS):
         for dtype in options.dtype:
-            for peer in (peer for peer in options.peers if name in OFFERED.get(peer, USUAL)):
+            for peer in (peer for peer in options.peers if name in OFFERED.get(peer, EVERYTHING)):
                 bind = binding(peer, options.device)
                 with contextlib.suppress(Exception):
                     job, bound = bound_job(bind, name, dtype)
@@ -209,12 +203,10 @@ def first_line(reason):
 def make_job(name, dtype):
     from apps import AppJob, MoveJob
     from data import Job
-    from overheads import MessageJob, OverheadJob
+    from overheads import OverheadJob
 
     if name in WORKLOADS:
         return Job(WORKLOADS[name], dtype)
-    if name in MESSAGES:
-        return MessageJob(name)
     if name in OVERHEADS:
         return OverheadJob(name, dtype)
     return AppJob(APPS[name], dtype) if name in APPS else MoveJob(name, dtype)
@@ -230,8 +222,6 @@ def checked(job, run):
             state = run()
             before = before if step + 1 == CHECKED_STEPS else [on_host(array).copy() for array in state]
         return job.check(before, [on_host(array) for array in state])
-    if job.kind == "message":
-        return job.check(run)
     return job.check([on_host(array) for array in run()])
 
 
@@ -263,7 +253,7 @@ def versions():
 
 def listed(device):
     """Which peers there are, and the workloads that each may have."""
-    peers = {peer: OFFERED.get(peer, USUAL) for peer in (CUDA if device == "cuda" else CPU)}
+    peers = {peer: OFFERED.get(peer, EVERYTHING) for peer in (CUDA if device == "cuda" else CPU)}
     return {"versions": versions(), "peers": peers}
 
 

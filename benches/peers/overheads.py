@@ -1,4 +1,4 @@
-"""Work so small that a library's own cost is all there is, on eight elements, and messages between two ranks."""
+"""Work so small that a library's own cost is all there is, on eight elements."""
 
 import numpy as np
 
@@ -16,24 +16,6 @@ def ten(a, b):
     for _ in range(5):
         x = x * a + b
     return x
-
-
-MESSAGES = {"message": 16, "message_1MiB": 1 << 20}  # bytes
-TRIPS = 200  # there and back, in one call
-
-
-class MessageJob:
-    """A call sends `TRIPS` messages there and back; a peer's time is that of one message, one way."""
-
-    kind, offered = "message", True
-
-    def __init__(self, name):
-        self.name, self.dtype, self.bytes = name, "f32", MESSAGES[name]
-
-    def check(self, run):
-        """Every message carries its number, and the ranks compare it."""
-        run()
-        return 0.0
 
 
 class OverheadJob:

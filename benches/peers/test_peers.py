@@ -37,14 +37,12 @@ LACKS = {
     "torch": set(),
     "torch.compile": set(),
     "numba": {"gradients", *suite.OVERHEADS},
-    "numexpr": {"max", "norm", "d3q19", "record", *suite.APPS, *suite.REPARTITIONS},
     "c_nt": set(),
 }
-NO_F16 = ("numexpr", "numba")
 
 
 def wanted(peer, name, dtype):
-    lacks_f16 = peer in NO_F16 or name in ("gradients", "slab_slab_c")
+    lacks_f16 = peer == "numba" or name in ("gradients", "slab_slab_c")
     return not (name in LACKS[peer] or (dtype == "f16" and lacks_f16))
 
 

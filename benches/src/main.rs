@@ -42,13 +42,13 @@ enum Command {
     List,
     /// Measure.
     Run(RunOptions),
-    /// Write saved runs, of any number of machines, as one HTML page.
+    /// Write saved runs, of any number of machines, as Markdown tables.
     Report {
         /// Files written by `run --save`.
         #[arg(required = true)]
         files: Vec<PathBuf>,
-        /// The page.
-        #[arg(long, default_value = "report.html")]
+        /// The file for them.
+        #[arg(long, default_value = "report.md")]
         out: PathBuf,
     },
     /// Count what generated kernels hold, from their machine code: registers, spills, barriers, loads.
@@ -100,8 +100,8 @@ struct RunOptions {
     /// Tiny sizes, to see that everything runs; the figures mean nothing.
     #[arg(long, conflicts_with = "quick")]
     smoke: bool,
-    /// A Python with NumPy and whatever it has of numexpr, numba, jax, torch and mpi4py (for CUDA: cupy,
-    /// torch, triton, jax): measures these peers in the same run, and nvcc's code where nvcc is.
+    /// A Python with NumPy and whatever it has of numba, jax and torch (for CUDA: cupy, torch, triton, jax):
+    /// measures these peers in the same run, and nvcc's code where nvcc is.
     #[arg(long)]
     peers: Option<PathBuf>,
     /// Only these peers, comma separated, such as numba,torch.compile; all that are there by default.
@@ -326,8 +326,8 @@ fn doctor() -> Result<()> {
     }
     writeln!(
         out,
-        "peers: pass a Python with numpy, numexpr, numba, jax, torch and mpi4py \
-         (CUDA: cupy, torch, triton, jax) as --peers PYTHON"
+        "peers: pass a Python with numpy, numba, jax and torch (CUDA: cupy, torch, triton, jax) \
+         as --peers PYTHON"
     )?;
     writeln!(out, "next: partita-bench run --quick --save run.jsonl; partita-bench report run.jsonl")?;
     Ok(())

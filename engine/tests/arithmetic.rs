@@ -3,6 +3,9 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod exactly_once;
+
+use exactly_once::CheckedPlan;
 use partita::index::{
     Bounding, Distribution, Domain, Environment, ErrorKind, Index, IndexRange, Region, SectionSide,
     core_view, local_bounding_box, local_core, local_target_of_slice, required,

@@ -134,43 +134,6 @@ fn refused_ptx_shows_the_kernel_and_is_tried_again() {
 }
 
 #[test]
-fn compiled_kernels_are_kept_on_disk_for_the_next_process() {
-    if !is_simulated() {
-        return;
-    }
-    let folder = std::env::temp_dir().join(format!("partita-cache-{}", std::process::id()));
-    let place = folder.to_str().unwrap();
-    let calls = |symbol: &str, settings: &[(&str, &str)]| {
-        let said = other::said(computing(&[settings, &[("PARTITA_SIM_TRACE", "1")]].concat()));
-        assert!(errors(&said).is_empty() && said.contains("well in round 2: cuda:1"), "{said}");
-        said.matches(&format!("{symbol}(")).count()
-    };
-    let compiled = |settings| calls("cuLinkComplete", settings);
-    let kept = [("PARTITA_CACHE", place)];
-    let files = || std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path());
-    let first = compiled(&kept);
-    // Both devices are of one kind: what one compiled, the other finds.
-    assert!(first > 3 && files().count() == first, "{first} compiled, {} kept", files().count());
-    assert_eq!(compiled(&kept), 0);
-    files().for_each(|file| std::fs::write(file, b"\x7fELF of another program").unwrap());
-    assert_eq!(compiled(&kept), first);
-    let other_kind = [("PARTITA_CACHE", place), ("PARTITA_SIM_SM", "80")];
-    assert_eq!(compiled(&other_kind), first);
-    assert_eq!(compiled(&kept), 0);
-    assert_eq!(compiled(&[("PARTITA_CACHE", "off")]), 0);
-    assert_eq!(files().count(), 2 * first);
-    // Refused by the compiler: an error with the text, and not kept.
-    let refused = [("PARTITA_CACHE", place), ("PARTITA_SIM_SM", "100"), ("PARTITA_SIM_FAIL", FAILING_LINK)];
-    let said = other::said(computing(&refused));
-    let errors = errors(&said);
-    assert!(errors.len() == 1 && errors[0].contains("the driver refused the PTX of kernel "), "{said}");
-    std::fs::remove_dir_all(folder).unwrap();
-    println!("ran: cuda-cubins 7");
-}
-
-const FAILING_LINK: &str = "cuLinkAddData_v2:2:invalid_ptx";
-
-#[test]
 fn peer_access_is_tried_once_and_opening_an_exclusive_device_says_how_to_share() {
     if !is_simulated() {
         return;

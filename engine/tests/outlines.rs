@@ -83,7 +83,7 @@ fn what_is_said_to_run_runs() {
 }
 
 #[test]
-fn outlines_are_read_and_drawn() {
+fn outlines_are_read() {
     let team = Team::on(&[Device::host()], 3).unwrap();
     let u = array(&team, &Distribution::default_partition(3, &[30, 10]).unwrap());
     let said = (u.slice(&s![1..-1]) + u.slice(&s![2..])).explain().unwrap();
@@ -94,19 +94,7 @@ fn outlines_are_read_and_drawn() {
                 280 operations\n  \
                 260 of 280 cells need nothing of what travels between ranks or devices";
     assert_eq!(said.to_string(), text);
-    let page = said.html();
-    assert_eq!((page.matches("marker-end").count(), page.matches(" cells</text>").count()), (2, 3));
-    let text = "computed: nothing will run";
-    assert_eq!(
-        (u.explain().unwrap().to_string(), u.explain().unwrap().svg().contains(text)),
-        (text.to_owned(), true)
-    );
-    if let Some(path) = std::env::var_os("PARTITA_OUTLINE") {
-        let columns = Distribution::builder(&[30, 10]).grid(&[1, 3]).build().unwrap();
-        let v = array(&team, &columns);
-        let mixed = (u.slice(&s![1..-1]) + u.slice(&s![..-2]) - u.slice(&s![2..])) * v.slice(&s![1..-1]);
-        std::fs::write(path, (&mixed / mixed.sum(&[])).explain().unwrap().html()).unwrap();
-    }
+    assert_eq!(u.explain().unwrap().to_string(), "computed: nothing will run");
 }
 
 type Case = (&'static str, fn(&Array, &Array) -> Result<Array>);

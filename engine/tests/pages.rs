@@ -5,7 +5,7 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use partita::plan::{Costs, Plan};
+use partita::plan::Plan;
 use partita::prelude::*;
 use partita::transport::{Field, lower};
 
@@ -13,7 +13,7 @@ const HEAD: &str = "# Four plans, explained
 
 A plan lists the moves of one exchange. A move copies (or adds) a box of cells, or a strided or listed subset
 of a box, from one part to another. Boxes are in packed coordinates; for block distributions these are the
-global ones. `Plan::explain` counts the bytes per link and predicts a time from a latency and a bandwidth.
+global ones. `Plan::explain` counts the bytes per link.
 `transport::lower` turns a plan into commands and reports the transport of each message. In these examples
 the four parts alternate between two host devices, so some pairs of parts share a device.
 
@@ -22,7 +22,6 @@ A test writes this page.
 
 /// A section: what it is, the plan, its links, and how it is carried out on two devices.
 fn section(title: &str, text: &str, plan: &Plan, from: &Array, to: &Array) -> String {
-    let costs = Costs { latency_seconds: 2e-6, bandwidth: 20e9 };
     let (here, there) = (from.places().unwrap(), to.places().unwrap());
     let field = Field { plan, from: &here, to: &there, dtype: from.dtype() };
     let exchange = lower(&[field]).unwrap();
@@ -32,7 +31,7 @@ fn section(title: &str, text: &str, plan: &Plan, from: &Array, to: &Array) -> St
     if more > 0 {
         writeln!(out, "  and {more} more moves").unwrap();
     }
-    let explanation = plan.explain(from.dtype().size_bytes()).with_costs(costs);
+    let explanation = plan.explain(from.dtype().size_bytes());
     write!(out, "\nexplain: {explanation}\n\ncarried out: {exchange}\n```\n").unwrap();
     out
 }

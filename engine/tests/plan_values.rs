@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use partita::index::{Distribution, ErrorKind, Region};
-use partita::plan::{Costs, Move, MoveOp, Plan};
+use partita::plan::{Move, MoveOp, Plan};
 
 fn line(from_part: usize, to_part: usize, from: (i64, i64), to: (i64, i64)) -> Move {
     Move {
@@ -36,7 +36,8 @@ fn moves_are_ordered_and_found_by_either_end() {
     let ends: Vec<_> = plan.moves().iter().map(|m| (m.to_part, m.from_part, m.to.start()[0])).collect();
     assert_eq!(ends, [(0, 1, 0), (0, 1, 3), (2, 0, 4), (2, 1, 5)]);
     assert_eq!((plan.moves_to(0).len(), plan.moves_to(1).len(), plan.moves_to(2).len()), (2, 0, 2));
-    assert_eq!((plan.moves_from(1).count(), plan.moves_from(2).count()), (3, 0));
+    let leaving = |part| plan.moves().iter().filter(|m| m.from_part == part).count();
+    assert_eq!((leaving(1), leaving(2)), (3, 0));
 }
 
 #[test]
@@ -63,17 +64,6 @@ fn links_add_up() {
                 0 -> 1: 3 moves, 24 bytes\n  \
                 1 -> 1: 2 moves, 24 bytes";
     assert_eq!(plan.explain(4).to_string(), text);
-}
-
-#[test]
-fn the_part_with_the_most_to_do_is_waited_for() {
-    // On a line of three the middle one sends two messages of 4 bytes, and receives two.
-    let dist = Distribution::builder(&[9]).parts(3).halo(&[1], &[1]).build().unwrap();
-    let costs = Costs { latency_seconds: 2e-6, bandwidth: 1e6 };
-    let explanation = Plan::halo(&dist, true).unwrap().explain(4).with_costs(costs);
-    assert!((explanation.predicted_seconds(costs) - 12e-6).abs() < 1e-18);
-    let text = explanation.to_string();
-    assert!(text.contains("4 messages of 2 us and 0.001 GB/s: 12.00 us"), "{text}");
 }
 
 #[test]

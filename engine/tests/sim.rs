@@ -2,12 +2,13 @@
 //! value or every remaining rank gets an error. Nothing else is written, and no rank waits for ever.
 #![allow(clippy::unwrap_used)]
 
+mod simulated;
 mod spmd;
 
 use partita::prelude::*;
-use partita::wire::sim::{PlantedFault, SimTrace, run};
 use partita::wire::{CollectiveSignature, Ranks};
 use partita::{Error, Result};
+use simulated::{PlantedFault, SimTrace, run};
 
 /// Seeds of the exchanges, and of the programs on arrays, which take longer.
 const SEEDS: u64 = 10_000;

@@ -6,6 +6,7 @@
 mod found;
 mod other;
 mod raw_access;
+mod simulated;
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use partita::plan::{Move, Plan};
 use partita::prelude::*;
 use partita::program::{Op, Place, Schedule};
 use partita::transport::{Field, lower};
-use partita::wire::{Ranks, sim, threads};
+use partita::wire::{Ranks, threads};
 
 const SEEDS: usize = 6;
 
@@ -493,7 +494,7 @@ fn long_messages_from_and_to_a_gpu() {
     assert!(moved.into_iter().all(|moved| are_right(&moved)));
     // Whoever runs when, and however long each piece takes.
     for seed in 0..4 {
-        let (ends, _) = sim::run(2, seed, sim::PlantedFault::Nothing, over);
+        let (ends, _) = simulated::run(2, seed, simulated::PlantedFault::Nothing, over);
         assert!(ends.into_iter().all(|end| are_right(&end.unwrap())), "seed {seed} of the wire");
     }
 }

@@ -1,4 +1,4 @@
-//! What the simulated driver says: every line starts with `simcuda:`; explanations of faults also go to the
+//! Messages of the simulated driver: every line starts with `simcuda:`; explanations of faults also go to the
 //! log file.
 
 use std::io::Write;

@@ -1,5 +1,5 @@
-//! What a machine is: processor, load, devices, drivers, versions. Asks the operating
-//! system; measures nothing.
+//! The machine of a run: processor, load, devices, drivers, versions. Asks the operating system; measures
+//! nothing.
 
 use std::collections::BTreeMap;
 use std::fs;

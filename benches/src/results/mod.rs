@@ -1,4 +1,4 @@
-//! What a run leaves behind: records, the machine they hold for, tables and the HTML report.
+//! Results of a run: records, the machine they hold for, and tables.
 
 pub mod machine;
 pub mod record;

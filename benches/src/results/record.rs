@@ -1,4 +1,4 @@
-//! What a run leaves behind, one JSON object per line: first the machine, then a record for each figure.
+//! Records, one JSON object per line: first the machine, then a record for each figure.
 
 use std::fs::File;
 use std::io::Read as _;

@@ -1,5 +1,4 @@
-//! A run as Markdown tables, and saved runs as one HTML page that needs no other file: for each machine its
-//! facts, and a table per family, with bars for the fractions of the copy.
+//! Runs as Markdown: the machine's facts, bandwidths, times, what was skipped and what failed.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -8,7 +7,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use crate::cases::workload::BESIDE;
-use crate::results::machine::Machine;
 use crate::results::record::{Line, Record, read, skipped};
 
 /// Everything a run says, for people.
@@ -26,6 +24,10 @@ pub fn markdown(lines: &[Line]) -> String {
                 machine.parts,
                 machine.date
             );
+            machine.gpus.iter().for_each(|gpu| text.push_str(&format!("{gpu}\n\n")));
+            if machine.is_busy() {
+                text.push_str("Other programs ran: these are not the machine's figures.\n\n");
+            }
         }
     }
     let records: Vec<&Record> = lines.iter().filter_map(Line::record).collect();
@@ -45,13 +47,13 @@ pub fn markdown(lines: &[Line]) -> String {
 }
 
 /// What each record is about: its row of a table.
-pub fn row(record: &Record) -> String {
+fn row(record: &Record) -> String {
     let kind = if record.group == "ceiling" { "ceiling: " } else { "" };
     format!("{kind}{} {}", record.workload, record.dtype)
 }
 
 /// Values in the order of their first appearance.
-pub fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut found = Vec::new();
     for value in values {
         if !found.contains(&value) {
@@ -132,7 +134,7 @@ fn times(records: &[&Record], text: &mut String) {
 }
 
 /// Seconds with three digits and a fitting unit.
-pub fn duration(seconds: f64) -> String {
+fn duration(seconds: f64) -> String {
     let (value, unit) = match seconds {
         s if s < 1e-6 => (s * 1e9, "ns"),
         s if s < 1e-3 => (s * 1e6, "us"),
@@ -143,202 +145,53 @@ pub fn duration(seconds: f64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
-/// The lines of all runs on one machine with arrays of one size.
-struct Section {
-    machine: Machine,
-    lines: Vec<Line>,
-}
-
-/// Reads the runs and writes the page.
-pub fn write(files: &[PathBuf], page: &Path) -> Result<()> {
-    let mut sections: Vec<Section> = Vec::new();
+/// Writes the tables of saved runs, one run after the other.
+pub fn write(files: &[PathBuf], out: &Path) -> Result<()> {
+    let mut text = String::new();
     for file in files {
-        merge(&mut sections, read(file)?).with_context(|| format!("read {}", file.display()))?;
+        let lines = read(file)?;
+        if !matches!(lines.first(), Some(Line::Machine(_))) {
+            bail!("{}: a saved run begins with its machine; write it with `run --save`", file.display());
+        }
+        text += &markdown(&lines);
+        text.push('\n');
     }
-    let mut text = HEAD.to_owned();
-    for section in &sections {
-        section.write(&mut text)?;
-    }
-    text += "</body></html>\n";
-    fs::write(page, text).with_context(|| format!("write {}", page.display()))
+    fs::write(out, text).with_context(|| format!("write {}", out.display()))
 }
-
-/// Adds a run to the section of its machine. If two runs measured the same, the first counts.
-fn merge(sections: &mut Vec<Section>, lines: Vec<Line>) -> Result<()> {
-    let mut lines = lines.into_iter();
-    let Some(Line::Machine(machine)) = lines.next() else {
-        bail!("a saved run begins with its machine; write it with `run --save`");
-    };
-    let kind = |machine: &Machine| (machine.title(), machine.system.clone(), machine.extents, machine.parts);
-    let at = sections.iter().position(|section| kind(&section.machine) == kind(&machine));
-    let at = at.unwrap_or_else(|| {
-        sections.push(Section { machine: machine.clone(), lines: Vec::new() });
-        sections.len() - 1
-    });
-    let section = &mut sections[at];
-    section.machine.peers.extend(machine.peers);
-    let what = |record: &Record| (row(record), record.who.clone());
-    for line in lines {
-        let known = section.lines.iter().filter_map(Line::record);
-        if !line.record().is_some_and(|new| known.into_iter().any(|known| what(known) == what(new))) {
-            section.lines.push(line);
-        }
-    }
-    Ok(())
-}
-
-impl Section {
-    fn write(&self, text: &mut String) -> Result<()> {
-        let Machine { date, version, system, threads, load, extents: (n, plane, cube), parts, .. } =
-            &self.machine;
-        let peers = self.machine.peers.iter();
-        let peers = peers.filter_map(|(name, version)| Some(format!("{name} {}", version.as_ref()?)));
-        writeln!(text, "<h2>{}</h2>", escaped(&self.machine.title()))?;
-        let facts = format!(
-            "{date}, partita-bench {version}; {system}; {threads} host threads; load {:.1} to {:.1}; \
-             {n}, {plane}^2 and {cube}^3 elements, {parts} part(s); peers: {}",
-            load.0,
-            load.1,
-            peers.collect::<Vec<_>>().join(", ")
-        );
-        writeln!(text, "<p>{}</p>", escaped(&facts))?;
-        for gpu in &self.machine.gpus {
-            writeln!(text, "<p>{}</p>", escaped(gpu))?;
-        }
-        if self.machine.is_busy() {
-            writeln!(text, "<p class=failed>Other programs ran: these are not the machine's figures.</p>")?;
-        }
-        let records: Vec<&Record> = self.lines.iter().filter_map(Line::record).collect();
-        for family in distinct(records.iter().map(|record| record.group.as_str())) {
-            figures(family, records.iter().copied().filter(|record| record.group == family), text)?;
-        }
-        for sentence in skipped(&self.lines) {
-            writeln!(text, "<p>Skipped: {}</p>", escaped(&sentence))?;
-        }
-        for line in &self.lines {
-            if let Line::Failed(missing) = line {
-                writeln!(text, "<p class=failed>Failed: {}</p>", escaped(&missing.sentence()))?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The longest bar, in copies, and a copy's length in pixels.
-const LONGEST: f64 = 1.4;
-const COPY: f64 = 240.0;
-
-/// A table of a family, with bars for its fractions of the copy.
-fn figures<'a>(family: &str, records: impl Iterator<Item = &'a Record>, text: &mut String) -> Result<()> {
-    let digits = |value: Option<f64>, digits: usize| value.map_or(String::new(), |v| format!("{v:.digits$}"));
-    writeln!(text, "<h3>{}</h3><table><tr>", escaped(family))?;
-    for title in ["workload", "who", "median", "10 %", "90 %", "GB/s", "error", "fraction of the copy"] {
-        write!(text, "<th>{title}</th>")?;
-    }
-    for record in records {
-        let Record { who, time, error, fraction, .. } = record;
-        let cells = [
-            escaped(&row(record)),
-            escaped(who),
-            duration(time.median_s),
-            duration(time.p10_s),
-            duration(time.p90_s),
-            digits(record.gb_s, 1),
-            error.map_or(String::new(), |error| format!("{error:.0e}")),
-        ];
-        let class = if record.is_peer { " class=peer" } else { "" };
-        write!(text, "</tr>\n<tr{class}>")?;
-        cells.iter().try_for_each(|cell| write!(text, "<td>{cell}</td>"))?;
-        if let Some(fraction) = fraction {
-            let width = fraction.min(LONGEST) * COPY;
-            write!(text, "<td><div style='width: {width:.0}px'></div>{fraction:.2}</td>")?;
-        }
-    }
-    writeln!(text, "</tr></table>")?;
-    Ok(())
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
-const HEAD: &str =
-    "<!DOCTYPE html><html lang=en><head><meta charset=utf-8><title>Partita, measured</title><style>
-body { margin: 2rem auto; max-width: 900px; font: 15px/1.5 system-ui, sans-serif; color: #262b33; }
-table { border-collapse: collapse; font-size: .82rem; font-variant-numeric: tabular-nums; }
-td, th { padding: .1rem .5rem; text-align: left; } td:nth-child(n+3):not(:last-child) { text-align: right; }
-td div { display: inline-block; height: .7em; margin-right: .4em; background: #245ca0; }
-.peer div { background: #e27728; }
-tr.peer { color: #78808c; } .failed { color: #c0394a; font-weight: 600; }
-</style></head><body><h1>Partita, measured</h1>
-<p>T_eff is the bytes that must pass through memory, each array read once and written once, over the median
-time. Fractions are of a copy measured between the samples. Every result was compared with f64 arithmetic.</p>
-";
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::machine::Machine;
     use crate::results::record::{Missing, to_text};
 
-    fn run(processor: &str, workload: &str) -> String {
-        let machine = Machine { processor: processor.to_owned(), ..Machine::example() };
-        let record = |who: &str, is_peer| {
-            let record = Record::of_time("E1", workload, who, vec![0.9, 1.0, 1.2]).moving(16e9, Some(32.0));
-            Line::Record(Record { is_peer, ..record })
-        };
-        let missing = Missing {
-            workload: "triad".to_owned(),
-            who: "wgpu".to_owned(),
-            dtype: "f64".to_owned(),
-            reason: "no <f64> here".to_owned(),
-        };
-        let flush = Line::Record(Record::of_time("L1", "flush", "host", vec![1.5e-7]));
-        let lines = [
-            Line::Machine(machine),
-            record("host", false),
-            record("numba", true),
-            flush,
-            Line::Skipped(missing.clone()),
-            Line::Failed(missing),
-        ];
-        to_text(&lines).expect("write")
-    }
-
     #[test]
-    fn a_page_has_every_machine_family_and_figure() {
+    fn saved_runs_stand_one_after_the_other() {
         let folder = std::env::temp_dir().join(format!("partita-report-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("folder");
-        let runs =
-            [("One & Only", "triad"), ("One & Only", "copy"), ("One & Only", "copy"), ("Other", "copy")];
-        let files: Vec<PathBuf> = runs
-            .iter()
-            .enumerate()
-            .map(|(k, (processor, workload))| {
-                let file = folder.join(format!("{k}.jsonl"));
-                fs::write(&file, run(processor, workload)).expect("write");
-                file
-            })
-            .collect();
-        let page = folder.join("page.html");
-        write(&files, &page).expect("report");
-        let text = fs::read_to_string(&page).expect("page");
+        let files = ["One", "Other"].map(|processor| {
+            let machine = Machine { processor: processor.to_owned(), ..Machine::example() };
+            let failed = Missing {
+                workload: "triad".to_owned(),
+                who: "wgpu".to_owned(),
+                dtype: "f64".to_owned(),
+                reason: "no f64 here".to_owned(),
+            };
+            let record = Record::of_time("E1", "copy", "host", vec![0.9, 1.0, 1.2]).moving(16e9, Some(32.0));
+            let lines = [Line::Machine(machine), Line::Record(record), Line::Failed(failed)];
+            let file = folder.join(processor);
+            fs::write(&file, to_text(&lines).expect("text")).expect("write");
+            file
+        });
+        let out = folder.join("report.md");
+        write(&files, &out).expect("report");
+        let text = fs::read_to_string(&out).expect("tables");
         fs::remove_dir_all(&folder).expect("written");
-        for needed in
-            ["One &amp; Only", "Other", "no &lt;f64&gt; here", "Failed: triad f64 on wgpu", "150 ns"]
-        {
-            assert!(text.contains(needed), "{needed}: {text}");
-        }
-        assert_eq!(text.matches("<h2>").count(), 2, "runs on one machine share a section");
-        assert_eq!(text.matches("<table").count(), 4, "a table per family");
-        assert_eq!(text.matches("<div").count(), 6, "each fraction once: {text}");
-        assert_eq!(text.matches("class=peer").count(), 3);
+        assert!(text.starts_with("One ") && text.contains("\nOther "), "{text}");
+        assert_eq!(text.matches("| copy f32 | 16.0 (0.50) |").count(), 2, "{text}");
+        assert_eq!(text.matches("FAILED: triad f64 on wgpu (no f64 here)").count(), 2, "{text}");
         assert!(!text.contains("Other programs"), "a load of 0.25 on 4 cores is quiet");
-    }
-
-    #[test]
-    fn a_file_that_is_no_run_is_an_error() {
-        assert!(write(&[PathBuf::from("/nowhere/run.jsonl")], Path::new("/nowhere/page.html")).is_err());
-        assert!(merge(&mut Vec::new(), Vec::new()).is_err());
+        assert!(write(&[PathBuf::from("/nowhere/run.jsonl")], &out).is_err(), "no such file");
     }
 
     #[test]

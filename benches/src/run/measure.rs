@@ -26,8 +26,6 @@ use crate::sample::{Pace, sample};
 /// What a step takes, as a multiple of a workload's: ceilings are several, the others short.
 const CEILINGS_WEIGHT: f64 = 3.0;
 const ALONE_WEIGHT: f64 = 0.2;
-/// Bare messages, which peers send beside the ceilings, and their bytes.
-const MESSAGES: [(&str, f64); 2] = [("message", 16.0), ("message_1MiB", (1 << 20) as f64)];
 /// Of the seconds for one thing; a peer has them in one piece, and so repeats without warming up again.
 const TURN_SHARE: f64 = 0.5;
 /// Rounds of interleaving, at least: the samples are split over them.
@@ -63,9 +61,6 @@ pub fn run(wanted: &Wanted, mut peers: Option<Peers>) -> Result<Vec<Line>> {
     let peers = peers.as_ref();
 
     progress.ceilings()?;
-    if let Some(peers) = peers {
-        progress.messages(peers);
-    }
     progress.ended(peers);
     for workload in workloads {
         for &dtype in &wanted.dtypes {
@@ -212,17 +207,6 @@ impl Progress<'_> {
                 self.bar.suspend(|| eprintln!("failed: {}", missing.sentence()));
             }
             self.lines.push(line);
-        }
-    }
-
-    /// Bare messages beside the ceiling of the same name.
-    fn messages(&mut self, peers: &Peers) {
-        let of = |name, bytes: f64| {
-            let record = Record::of_time("ceiling", name, "", vec![1.0]);
-            if bytes > 16.0 { record.moving(bytes, None) } else { record }
-        };
-        for (name, bytes) in MESSAGES {
-            self.ask_peers(Some(peers), &of(name, bytes), DType::F32);
         }
     }
 

@@ -44,12 +44,6 @@ impl Plan {
         })
     }
 
-    /// What every part needs so that its whole halo is filled; for [`Plan::check_exactly_once`].
-    pub fn halo_needs(dist: &Distribution, corners: bool) -> Vec<Vec<Region>> {
-        let needs = |part| halo_regions(&dist.owned(part), &dist.stored(part), corners);
-        (0..dist.parts()).map(needs).collect()
-    }
-
     /// Part `p` gets the cells `needs[p]`, its own among them, for instance into a fresh buffer. Where a
     /// dimension is periodic, a need may reach past the ends as far as it likes.
     pub fn fetch(dist: &Distribution, needs: &[Region]) -> Result<Plan> {
@@ -142,23 +136,6 @@ fn check_need(operation: &'static str, dist: &Distribution, part: usize, need: &
         format!("{need} for part {part}"),
         "clip the region to the array",
     ))
-}
-
-/// The cells of `stored` around `owned`, which lies inside it, as disjoint boxes; without `corners`, only
-/// those that are outside `owned` in exactly one dimension.
-pub fn halo_regions(owned: &Region, stored: &Region, corners: bool) -> Vec<Region> {
-    if corners {
-        return stored.subtract(owned);
-    }
-    let slab = |d: usize, start: i64, stop: i64| {
-        let range = |e: usize| if e == d { (start, stop) } else { (owned.start()[e], owned.stop()[e]) };
-        Region::from_fn(owned.rank(), range)
-    };
-    let sides = |d: usize| {
-        let (inner, outer) = ((owned.start()[d], owned.stop()[d]), (stored.start()[d], stored.stop()[d]));
-        [slab(d, outer.0, inner.0), slab(d, inner.1, outer.1)]
-    };
-    (0..owned.rank()).flat_map(sides).filter(|slab| !slab.is_empty()).collect()
 }
 
 fn halo_error(expected: String, given: String) -> IndexError {

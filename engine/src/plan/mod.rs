@@ -4,10 +4,8 @@
 //! packed, which along block maps are the global ones. Memory layout, element size and transport belong to
 //! the modules that execute a plan.
 
-mod check;
 mod halo;
 mod moves;
 mod redistribution;
 
-pub use halo::halo_regions;
-pub use moves::{AxisSubset, Costs, Explanation, LinkTraffic, Move, MoveOp, Pairs, Plan};
+pub use moves::{AxisSubset, Explanation, LinkTraffic, Move, MoveOp, Pairs, Plan};

@@ -140,11 +140,6 @@ impl Plan {
         &self.moves[first..first + count]
     }
 
-    /// The moves that leave a part, in the plan's order.
-    pub fn moves_from(&self, part: usize) -> impl Iterator<Item = &Move> {
-        self.moves.iter().filter(move |m| m.from_part == part)
-    }
-
     /// How many moves go from one part to another.
     pub fn messages(&self) -> u64 {
         self.moves.iter().filter(|m| m.from_part != m.to_part).count() as u64
@@ -343,7 +338,7 @@ impl Plan {
     /// Text that lists the links with their bytes, for elements of this size.
     pub fn explain(&self, element_bytes: usize) -> Explanation {
         let (from_parts, to_parts) = (self.from_parts(), self.to_parts());
-        Explanation { from_parts, to_parts, links: self.links(), element_bytes, costs: None }
+        Explanation { from_parts, to_parts, links: self.links(), element_bytes }
     }
 }
 
@@ -379,15 +374,6 @@ impl fmt::Display for AxisSubset {
     }
 }
 
-/// What a message costs: a time of its own, and one per byte.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Costs {
-    /// Seconds before the first byte arrives.
-    pub latency_seconds: f64,
-    /// Bytes per second from then on.
-    pub bandwidth: f64,
-}
-
 /// The links of a plan in bytes, to be printed; made by [`Plan::explain`].
 #[derive(Clone, Debug)]
 pub struct Explanation {
@@ -395,29 +381,10 @@ pub struct Explanation {
     to_parts: usize,
     links: Vec<LinkTraffic>,
     element_bytes: usize,
-    costs: Option<Costs>,
 }
 
 impl Explanation {
     const MOST_LINES: usize = 32;
-
-    /// The same with a prediction.
-    pub fn with_costs(self, costs: Costs) -> Explanation {
-        Explanation { costs: Some(costs), ..self }
-    }
-
-    /// The seconds that the exchange takes at least if every link between two parts is one message, and every
-    /// part sends its messages one after the other, and receives them so, both at once: those of the part
-    /// with the most to do.
-    pub fn predicted_seconds(&self, costs: Costs) -> f64 {
-        let mut busy = vec![(0.0, 0.0); self.from_parts.max(self.to_parts)];
-        for link in self.links.iter().filter(|link| link.from_part != link.to_part) {
-            let seconds = costs.latency_seconds + self.bytes(link) as f64 / costs.bandwidth;
-            busy[link.from_part].0 += seconds;
-            busy[link.to_part].1 += seconds;
-        }
-        busy.iter().fold(0.0, |most: f64, &(sends, receives)| most.max(sends).max(receives))
-    }
 
     fn total(&self, keep: impl Fn(&LinkTraffic) -> bool) -> String {
         let (mut moves, mut bytes) = (0, 0);
@@ -438,12 +405,6 @@ impl fmt::Display for Explanation {
         write!(f, "{} parts to {}: ", self.from_parts, self.to_parts)?;
         write!(f, "{} between parts", self.total(|link| link.from_part != link.to_part))?;
         write!(f, ", {} within parts", self.total(|link| link.from_part == link.to_part))?;
-        if let Some(costs) = self.costs {
-            let messages = self.links.iter().filter(|link| link.from_part != link.to_part).count();
-            let (latency, bandwidth) = (1e6 * costs.latency_seconds, costs.bandwidth / 1e9);
-            let predicted = 1e6 * self.predicted_seconds(costs);
-            write!(f, "\n  {messages} messages of {latency} us and {bandwidth} GB/s: {predicted:.2} us")?;
-        }
         for link in self.links.iter().take(Self::MOST_LINES) {
             let LinkTraffic { from_part, to_part, moves, .. } = link;
             write!(f, "\n  {from_part} -> {to_part}: {moves} moves, {} bytes", self.bytes(link))?;

@@ -53,8 +53,6 @@ pub struct Config {
     pub padding_percent: i64,
     /// `PARTITA_CHECK`: whether every launch is repeated on the interpreter and compared.
     pub check: bool,
-    /// `PARTITA_CACHE`: the folder of what CUDA's compiler made, or `off`; `None` means the usual folder.
-    pub cache: Option<String>,
     /// `PARTITA_TRACE`: the file that [`crate::trace`] writes.
     pub trace: Option<String>,
     /// `PARTITA_FAULT`: a fault on purpose, `RANK:POINT:PASSES:KIND` with a point of [`POINTS`]; for tests.
@@ -86,7 +84,6 @@ impl Default for Config {
             host_code: IsaLevel::best(),
             padding_percent: 6,
             check: false,
-            cache: None,
             trace: None,
             fault: None,
         }
@@ -168,7 +165,6 @@ fn read(environment: impl Iterator<Item = (OsString, OsString)>) -> Result<Confi
             .value("PARTITA_PADDING", |text| whole(text, 0, 10_000))?
             .map_or(unset.padding_percent, |percent| percent as i64),
         check: given.value("PARTITA_CHECK", switch)?.unwrap_or(unset.check),
-        cache: given.value("PARTITA_CACHE", text)?,
         trace: given.value("PARTITA_TRACE", text)?,
         fault: given.value("PARTITA_FAULT", |text| is_fault(text).then(|| text.to_owned()))?,
     })

@@ -1,5 +1,5 @@
-//! What a wire offers: nonblocking messages of bytes between ranks, and short control messages beside them.
-//! [`Wire`] is implemented by MPI, sockets, threads and the simulation; no call of it waits for another rank.
+//! Wires: nonblocking messages of bytes between ranks, and short control messages beside them. [`Wire`] is
+//! implemented by MPI, sockets, threads and a simulation in tests; no call of it waits for another rank.
 //!
 //! [`MessageChunk`]: how a message is cut into the pieces that a wire sends. Both ends cut alike, from
 //! lengths that both know; each end then decides alone whether a chunk is copied or transferred in place.

@@ -14,7 +14,6 @@ pub mod job;
 #[cfg(unix)]
 pub mod mpi;
 mod ranks;
-pub mod sim;
 pub mod sockets;
 pub mod threads;
 mod world;

@@ -31,7 +31,7 @@ The program `partita` is the same as `python -m partita`."""
 _BENCH = """usage: python -m partita bench [run ... | report FILES | list | doctor | --help]
 The benchmark is the program partita-bench, which is in the wheels that `cargo xtask wheel` makes; `pip install ./interop`
 installs none. Without words it measures this machine quickly, beside the libraries that are installed, and writes
-partita-bench.html."""
+partita-bench.md."""
 
 _PEERS = {
     "numpy": "needed to read arrays on the host",
@@ -199,7 +199,7 @@ def _bench(words: list[str]) -> int:
         return 2
     if words:
         return subprocess.call([program, *words])
-    saved, page = "partita-bench.jsonl", "partita-bench.html"
+    saved, page = "partita-bench.jsonl", "partita-bench.md"
     done = subprocess.call([program, "run", "--quick", "--peers", sys.executable, "--save", saved])
     return done or subprocess.call([program, "report", saved, "--out", page])
 

@@ -76,8 +76,8 @@ def use(wheel: Path, offline: bool) -> None:
         assert "host" in run("-m", "partita", "doctor")
         quick = ("run", "--quick", "--filter", "=triad", "--samples", "2", "--save", "run.jsonl")
         assert "triad" in run("-m", "partita", "bench", *quick)
-        run("-m", "partita", "bench", "report", "run.jsonl", "run.jsonl", "--out", "two.html")
-        assert "triad" in (home / "two.html").read_text()
+        run("-m", "partita", "bench", "report", "run.jsonl", "run.jsonl", "--out", "two.md")
+        assert "triad" in (home / "two.md").read_text()
         shutil.copytree(TESTS, home / "tests", ignore=shutil.ignore_patterns("__pycache__", "malformed"))
         print(run("-m", "pytest", "-q", "-p", "no:cacheprovider", *(f"tests/{name}" for name in SLICE)).splitlines()[-1])
 

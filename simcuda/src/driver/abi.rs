@@ -129,8 +129,6 @@ pub enum HandleKind {
     Graph = 6,
     /// `CUgraphExec`.
     Exec = 7,
-    /// `CUlinkState`.
-    Link = 8,
 }
 
 /// Handles lie where no program has memory, so that following one crashes at once.

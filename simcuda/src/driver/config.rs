@@ -1,4 +1,4 @@
-//! What the environment says of the simulated machine, read once by `cuInit`. It knows the names of the
+//! Settings of the simulated machine, from the environment, read once by `cuInit`. It knows the names of the
 //! variables and refuses what it cannot read: a misspelled setting must not look like a passed test.
 
 use super::abi::Code;

@@ -28,7 +28,6 @@ pub struct Driver {
     pub events: Vec<Option<Event>>,
     pub modules: Vec<Option<Module>>,
     pub functions: Vec<KernelFunction>,
-    pub links: Vec<Option<Link>>,
     pub captures: Vec<Option<Capture>>,
     pub graphs: Vec<Option<Graph>>,
     pub execs: Vec<Option<Exec>>,
@@ -129,16 +128,6 @@ pub struct KernelFunction {
     pub most_shared: u32,
 }
 
-/// `CUlinkState`.
-pub struct Link {
-    pub device: usize,
-    /// How many options, and where they and their values are: the logs, which outlive it.
-    pub logs: [usize; 3],
-    pub text: Option<String>,
-    /// What it made of it.
-    pub image: Vec<u8>,
-}
-
 /// `CUgraphExec`.
 pub struct Exec {
     pub graph: Graph,
@@ -160,7 +149,6 @@ impl Driver {
             events: Vec::new(),
             modules: Vec::new(),
             functions: Vec::new(),
-            links: Vec::new(),
             captures: Vec::new(),
             graphs: Vec::new(),
             execs: Vec::new(),
@@ -273,13 +261,6 @@ impl Driver {
     /// A live event by its number.
     pub fn event_mut(&mut self, event: usize) -> &mut Event {
         self.events[event].as_mut().expect("numbers come from `event`, which found it alive")
-    }
-
-    /// The link of a `CUlinkState`.
-    pub fn link(&self, handle: Opaque) -> Result<usize, Code> {
-        let link = abi::index(HandleKind::Link, handle);
-        let link = link.filter(|link| matches!(self.links.get(*link), Some(Some(_))));
-        link.ok_or_else(|| self.stale("link", handle))
     }
 
     /// The number of a live module.

@@ -1,4 +1,4 @@
-//! What went wrong, where, in words.
+//! Faults of a launch: kind, place and values, in words.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What the warps of a block do: how often each step is issued, and how many sectors and wavefronts each
+//! Counts of the warps of a block: how often each step is issued, and how many sectors and wavefronts each
 //! access takes. It watches a run and changes nothing.
 //!
 //! A warp issues a step as often as the lane that runs it most often. Its lanes' accesses at a step belong

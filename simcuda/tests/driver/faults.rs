@@ -23,7 +23,6 @@ pub fn cases() -> Vec<Case> {
             .under(&[("PARTITA_SIM_DEVICES", "2"), LOSE])
             .seeds(3),
         good("ptx_error_log", ptx_error_log).seeds(1),
-        good("images_are_linked", images_are_linked).seeds(1),
         good("newer_target", newer_target).under(&[("PARTITA_SIM_SM", "75")]).seeds(1),
         good("launch_shapes", launch_shapes).seeds(1),
         good("stale_handles", stale_handles).seeds(1),
@@ -191,46 +190,6 @@ fn first_fault_only() {
     for _ in 0..3 {
         assert_ne!(sync_both(b, a), Code::CUDA_SUCCESS);
     }
-}
-
-/// PTX becomes an image, which is loaded and runs as the text does.
-fn images_are_linked() {
-    use sys::CUjitInputType::CU_JIT_INPUT_PTX;
-    start(0);
-    let mut link = null_mut();
-    // SAFETY: there are no options.
-    ok(unsafe { sys::cuLinkCreate_v2(0, null_mut(), null_mut(), &mut link) });
-    let text = std::ffi::CString::new(BUMP).unwrap();
-    let add = |bytes: &[u8]| {
-        let data = bytes.as_ptr().cast_mut().cast();
-        let (kind, name) = (CU_JIT_INPUT_PTX, c"bump".as_ptr());
-        // SAFETY: the bytes are as many as it says; there are no options.
-        unsafe { sys::cuLinkAddData_v2(link, kind, data, bytes.len(), name, 0, null_mut(), null_mut()) }
-    };
-    let (mut image, mut bytes) = (null_mut(), 0);
-    // SAFETY: the places are locals.
-    let mut complete = || unsafe { sys::cuLinkComplete(link, &mut image, &mut bytes) };
-    assert_eq!(complete(), Code::CUDA_ERROR_INVALID_VALUE, "nothing to link");
-    assert_eq!(add(text.as_bytes()), Code::CUDA_ERROR_INVALID_VALUE, "the nul counts");
-    assert_eq!(add(b"frobnicate\0"), Code::CUDA_ERROR_INVALID_PTX);
-    ok(add(text.as_bytes_with_nul()));
-    ok(complete());
-    // SAFETY: the linker made so many bytes.
-    let image = unsafe { std::slice::from_raw_parts(image.cast::<u8>(), bytes) }.to_vec();
-    // SAFETY: made above, destroyed once.
-    ok(unsafe { sys::cuLinkDestroy(link) });
-    // SAFETY: the link may be stale, which is what is tested.
-    assert_eq!(unsafe { sys::cuLinkDestroy(link) }, Code::CUDA_ERROR_INVALID_HANDLE);
-    let (mut module, mut function) = (null_mut(), null_mut());
-    // SAFETY: the image is whole, the name ends with a nul.
-    unsafe {
-        ok(sys::cuModuleLoadData(&mut module, image.as_ptr().cast()));
-        ok(sys::cuModuleGetFunction(&mut function, module, c"bump".as_ptr()));
-    }
-    let (x, stream) = (alloc(), stream());
-    upload(x, &numbers(), stream);
-    launch(function, x, x, 5, stream);
-    assert_eq!(download(x, stream), plus(&numbers(), 5));
 }
 
 fn ptx_error_log() {

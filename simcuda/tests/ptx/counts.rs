@@ -1,4 +1,4 @@
-//! What a sample counts: instructions of warps, sectors, wavefronts, bank conflicts, each by hand.
+//! Counts of a sample: instructions of warps, sectors, wavefronts, bank conflicts, each by hand.
 
 use crate::harness::{body, params};
 use simcuda::Machine;

@@ -1,4 +1,4 @@
-//! What the tests share: texts around bodies, the real assembler, and launches of one entry.
+//! Support of the tests: texts around bodies, the real assembler, and launches of one entry.
 
 use simcuda::machine::{Accesses, Fault, Machine};
 use simcuda::ptx::Program;

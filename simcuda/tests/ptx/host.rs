@@ -1,4 +1,4 @@
-//! What the host does to memory, and the checks of that.
+//! The host's accesses to memory, and their checks.
 
 use crate::harness::{body, bytes, holding, run};
 use simcuda::machine::{Kind, Machine};

@@ -1,4 +1,4 @@
-//! How fast instructions are interpreted. Printed, not asserted: the machine is shared.
+//! The speed of interpreted instructions. Printed, not asserted: the machine is shared.
 
 use crate::harness::{body, bytes, holding, params};
 use simcuda::Machine;

@@ -350,12 +350,12 @@ bench() {
     fi
 }
 
-# All figures so far. Of what two runs measured the first counts: that beside the peers.
+# All figures so far, those beside the peers first.
 page() {
     local files=("$out"/bench-peers-*.jsonl "$out"/bench-[!p]*.jsonl) there=() name log="$out/logs/bench-page.log"
     for name in "${files[@]}"; do [ ! -s "$name" ] || there+=("$name"); done
     [ ${#there[@]} -gt 0 ] || return 0
-    if timeout 60 bin/partita-bench report "${there[@]}" --out "$out/bench.html" >"$log" 2>&1; then
+    if timeout 60 bin/partita-bench report "${there[@]}" --out "$out/bench.md" >"$log" 2>&1; then
         record bench bench-page passed 0 ""
     else
         record bench bench-page failed 0 "$(tail -n 3 "$log")"

@@ -71,12 +71,6 @@ pub const VARIABLES: &[Variable] = &[
          that names kernel, element and both values. Slow; default 0",
     ),
     user(
-        "PARTITA_CACHE",
-        "a folder, or off",
-        "where kernels that CUDA's compiler made are kept for other processes, at most 256 MiB; default: \
-         `partita` in $XDG_CACHE_HOME, else in ~/.cache",
-    ),
-    user(
         "PARTITA_PROGRAM_BYTES",
         SIZE,
         "memory of compiled kernels on each device, about: beyond it the least recently used are forgotten; \
@@ -170,7 +164,6 @@ pub const VARIABLES: &[Variable] = &[
     developer("PARTITA_VIEW_SEEDS", "a count", "random views of `--test views`"),
     developer("PARTITA_X86_SEEDS", "a count", "random kernels of `--test x86`"),
     developer("PARTITA_PROGRAMS", "FIRST:COUNT", "seeds of the random NumPy programs"),
-    developer("PARTITA_OUTLINE", "a file", "where `--test outlines` writes its drawing"),
     developer("PARTITA_SPEED", "a kernel", "the one kernel that the CPU engine's speed test measures"),
     developer("PARTITA_PEERS", "a Python", "the Python with the benchmark's peers"),
     developer("PARTITA_PTXAS", "a program", "NVIDIA's PTX assembler"),

@@ -18,5 +18,5 @@ mod wire;
 mod world;
 
 pub use library::{library_version, load as load_library};
+pub use world::adopt;
 pub(super) use world::world;
-pub use world::{adopt, reason};

@@ -22,9 +22,6 @@ use crate::wire::ranks::Ranks;
 /// Variables that the launchers of MPI libraries set for each process.
 const LAUNCHED: &[&str] = &["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "PMI_RANK", "MPI_LOCALNRANKS"];
 
-/// Why the processes that were started together are not connected by MPI.
-static REASON: OnceLock<String> = OnceLock::new();
-
 /// Runs code for the type of a library's handles.
 macro_rules! with_functions {
     ($library:expr, $functions:ident => $run:expr) => {
@@ -62,17 +59,9 @@ pub fn world() -> Result<Option<Ranks>> {
     }
     let endpoint = WORLD.get_or_init(|| match library::load() {
         Ok(library) => with_functions!(library, mpi => world_of(library, mpi)),
-        Err(reason) => {
-            let _ = REASON.set(reason);
-            Ok(None)
-        }
+        Err(_) => Ok(None),
     });
     endpoint.clone()?.as_ref().map(Ranks::of_job).transpose()
-}
-
-/// Why MPI's launcher started this process and MPI does not connect it; `None` if it does.
-pub fn reason() -> Option<&'static str> {
-    REASON.get().map(String::as_str)
 }
 
 /// The endpoint of all processes of the launcher.
@@ -88,13 +77,12 @@ fn world_of<H: Handle>(
     let Some(name) = other_launcher(ranks as usize, |name| std::env::var(name).ok()) else {
         return endpoint(library, mpi, world).map(Some);
     };
-    let given = format!("{name} above 1, and one rank in {}", library::first_line(&library.version));
     if cfg!(feature = "mpi") && name != "WORLD_SIZE" {
+        let given = format!("{name} above 1, and one rank in {}", library::first_line(&library.version));
         let expected = "the launcher of the library that this program was built with";
         let remedy = "start it with that library's mpirun, or build it with the other's mpicc";
         return Err(Error::invalid("MPI", expected, given, remedy));
     }
-    let _ = REASON.set(given);
     Ok(None)
 }
 

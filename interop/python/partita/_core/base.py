@@ -304,13 +304,13 @@ class BaseArray(_native.Exporter):
             raise TypeError(f"redistribute: expected a partita.Distribution, given {given}; make one for this shape")
         return type(self)(self._native.redistribute(dist), self._scalar)
 
-    def explain(self, to: _native.Distribution | None = None, *, html: bool = False) -> str:
+    def explain(self, to: _native.Distribution | None = None) -> str:
         """What computing this array will run: kernels with the bytes they touch at least and their operations, plans
-        with the bytes of every link of two parts, and how many cells are computed while these travel. With ``html``
-        as a page that draws it. With ``to`` the bytes of every link when it is redistributed to another distribution
-        of its team. Sends nothing, computes nothing."""
+        with the bytes of every link of two parts, and how many cells are computed while these travel. With ``to``
+        the bytes of every link when it is redistributed to another distribution of its team. Sends nothing, computes
+        nothing."""
         if to is None:
-            return self._native.explain(None, html)
+            return self._native.explain()
         return f"{self._summary()}\nredistribution to {to!r}: {self._native.explain(to)}"
 
 

@@ -183,14 +183,13 @@ impl Array {
         }
     }
 
-    /// What computing the array will run, as text or as a page that draws it; or the bytes of every link when
-    /// the elements go to another distribution.
-    #[pyo3(signature = (to = None, html = false))]
-    fn explain(&self, py: Python<'_>, to: Option<&Distribution>, html: bool) -> PyResult<String> {
+    /// What computing the array will run; or the bytes of every link when the elements go to another
+    /// distribution.
+    #[pyo3(signature = (to = None))]
+    fn explain(&self, py: Python<'_>, to: Option<&Distribution>) -> PyResult<String> {
         let value = self.value(py)?;
         let Some(to) = to else {
-            let outline = detached(py, || value.array.explain())?;
-            return Ok(if html { outline.html() } else { outline.to_string() });
+            return detached(py, || value.array.explain()).map(|outline| outline.to_string());
         };
         same_team("explain", &value, to)?;
         let dist = value.array.distribution().map_err(raised)?;

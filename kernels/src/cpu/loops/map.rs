@@ -84,26 +84,23 @@ each!(Each1, block1, map1, a: A);
 each!(Each2, block2, map2, a: A, b: B);
 each!(Each3, block3, map3, a: A, b: B, c: C);
 
+/// `$body` with `$T` the name of a type.
+macro_rules! typed {
+    ($T:ident = $type:ty, $body:expr) => {{
+        type $T = $type;
+        $body
+    }};
+}
+pub(in crate::cpu) use typed;
+
 /// Runs `$body` with `$T` the unsigned integer of so many bytes.
 macro_rules! of_size {
     ($bytes:expr, $T:ident => $body:expr) => {
         match $bytes {
-            1 => {
-                type $T = u8;
-                $body
-            }
-            2 => {
-                type $T = u16;
-                $body
-            }
-            4 => {
-                type $T = u32;
-                $body
-            }
-            _ => {
-                type $T = u64;
-                $body
-            }
+            1 => $crate::cpu::loops::map::typed!($T = u8, $body),
+            2 => $crate::cpu::loops::map::typed!($T = u16, $body),
+            4 => $crate::cpu::loops::map::typed!($T = u32, $body),
+            _ => $crate::cpu::loops::map::typed!($T = u64, $body),
         }
     };
 }
@@ -113,38 +110,14 @@ pub(in crate::cpu) use of_size;
 macro_rules! with_int {
     ($lane:expr, $T:ident => $body:expr, else $other:expr) => {
         match $lane {
-            Lane::I8 => {
-                type $T = i8;
-                $body
-            }
-            Lane::I16 => {
-                type $T = i16;
-                $body
-            }
-            Lane::I32 => {
-                type $T = i32;
-                $body
-            }
-            Lane::I64 => {
-                type $T = i64;
-                $body
-            }
-            Lane::U8 => {
-                type $T = u8;
-                $body
-            }
-            Lane::U16 => {
-                type $T = u16;
-                $body
-            }
-            Lane::U32 => {
-                type $T = u32;
-                $body
-            }
-            Lane::U64 => {
-                type $T = u64;
-                $body
-            }
+            Lane::I8 => $crate::cpu::loops::map::typed!($T = i8, $body),
+            Lane::I16 => $crate::cpu::loops::map::typed!($T = i16, $body),
+            Lane::I32 => $crate::cpu::loops::map::typed!($T = i32, $body),
+            Lane::I64 => $crate::cpu::loops::map::typed!($T = i64, $body),
+            Lane::U8 => $crate::cpu::loops::map::typed!($T = u8, $body),
+            Lane::U16 => $crate::cpu::loops::map::typed!($T = u16, $body),
+            Lane::U32 => $crate::cpu::loops::map::typed!($T = u32, $body),
+            Lane::U64 => $crate::cpu::loops::map::typed!($T = u64, $body),
             Lane::F32 | Lane::F64 => $other,
         }
     };
@@ -154,12 +127,9 @@ pub(in crate::cpu) use with_int;
 /// Runs `$body` with `$T` the Rust type of any lane.
 macro_rules! with_lane {
     ($lane:expr, $T:ident => $body:expr) => {
-        $crate::cpu::loops::map::with_int!($lane, $T => $body, else if $lane == Lane::F32 {
-            type $T = f32;
-            $body
-        } else {
-            type $T = f64;
-            $body
+        $crate::cpu::loops::map::with_int!($lane, $T => $body, else match $lane {
+            Lane::F32 => $crate::cpu::loops::map::typed!($T = f32, $body),
+            _ => $crate::cpu::loops::map::typed!($T = f64, $body),
         })
     };
 }

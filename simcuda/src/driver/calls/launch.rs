@@ -2,7 +2,7 @@
 
 use super::super::abi::{Code, HandleKind, Opaque, handle, index};
 use super::super::state::{Driver, Exec, KernelFunction, Module, StreamOrder, place};
-use super::image::{BINARY, INFO_LOG, LOG, check, text_of, write_log};
+use super::image::{BINARY, INFO_LOG, LOG, check, write_log};
 use super::{Out, Text, current, exports, not_simulated};
 use crate::driver::order::Clock;
 use crate::driver::work::{Launch, Node, Work};
@@ -151,10 +151,10 @@ exports! {
 /// A new module, or the code and the explanation.
 fn load(driver: &mut Driver, device: usize, image: Text) -> Result<usize, (Code, String)> {
     let first = image.bytes4().map_err(|code| (code, "a module without an image".to_owned()))?;
-    let text = match BINARY.contains(&first) {
-        true => text_of(image, driver.config.sm)?,
-        false => image.read().map_err(|_| (Code::INVALID_IMAGE, "the PTX is not UTF-8".to_owned()))?,
-    };
+    if BINARY.contains(&first) {
+        return Err((Code::NO_BINARY_FOR_GPU, "a binary image cannot run here".to_owned()));
+    }
+    let text = image.read().map_err(|_| (Code::INVALID_IMAGE, "the PTX is not UTF-8".to_owned()))?;
     let program = check(&driver.config, device, &text)?;
     Ok(place(&mut driver.modules, Module { device, program: Arc::new(program) }))
 }

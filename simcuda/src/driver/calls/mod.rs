@@ -5,7 +5,6 @@ mod copy;
 mod device;
 mod image;
 mod launch;
-mod link;
 mod memory;
 mod stream;
 
@@ -154,22 +153,6 @@ impl Text {
         Ok(bytes)
     }
 
-    /// Whether it begins so; nothing is read beyond the first byte that differs.
-    fn begins_with(self, mark: &[u8]) -> Result<bool, Code> {
-        let start = Out(self.0.cast_mut().cast::<u8>());
-        for (at, byte) in mark.iter().enumerate() {
-            if start.at(at)? != *byte {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// As many bytes as there are said to be.
-    fn bytes(self, count: usize) -> Result<Vec<u8>, Code> {
-        Out(self.0.cast_mut().cast::<u8>()).bytes(count)
-    }
-
     /// The text, if it is UTF-8.
     fn read(self) -> Result<String, Code> {
         if self.0.is_null() {
@@ -215,7 +198,7 @@ use exports;
 
 /// Every exported symbol.
 fn symbols() -> Vec<(&'static str, *const c_void)> {
-    let tables = [copy::table(), device::table(), launch::table(), link::table()];
+    let tables = [copy::table(), device::table(), launch::table()];
     [tables.concat(), memory::table(), stream::table()].concat()
 }
 

@@ -1,4 +1,4 @@
-//! What each instruction computes, on the bits of registers. A value lies in the low bits of a `u64`, the
+//! The meaning of each instruction, on the bits of registers. A value lies in the low bits of a `u64`, the
 //! rest is 0. Nothing here knows registers, memory or threads.
 
 mod convert;

@@ -1,11 +1,9 @@
-//! The driver's compiler: from PTX to a loaded module, with what it says; through the cache on disk where
-//! there is one.
+//! The driver's compiler: from PTX to a loaded module, with what it says.
 
-use std::ffi::{CString, c_void};
+use std::ffi::c_void;
 
 use cudarc::driver::sys;
 
-use super::cubins::Cubins;
 use super::primary::During;
 use crate::config::config;
 use crate::device::cuda::error::CudaError;
@@ -13,60 +11,18 @@ use crate::device::cuda::error::CudaError;
 /// Room for what the driver's compiler says.
 const LOG_BYTES: usize = 8192;
 
-/// An entry's text as a module: as it was compiled before, by whichever process, or compiled now. The
-/// device's context is current.
-pub(super) fn load(name: &str, text: &str, cubins: Option<&Cubins>) -> Result<sys::CUmodule, CudaError> {
-    let terminated = [text.as_bytes(), b"\0"].concat();
-    let Some(cubins) = cubins else { return load_image(name, text, &terminated) };
-    if let Some(cubin) = cubins.find(text) {
-        // One that the driver refuses is compiled again, which tells what is wrong.
-        if let Ok(module) = load_image(name, text, &cubin) {
-            return Ok(module);
-        }
-    }
-    let cubin = link(name, text, &terminated)?;
-    cubins.keep(text, &cubin);
-    load_image(name, text, &cubin)
-}
-
-/// Loads an image that ends as its form wants it: a text with its zero byte, or what `link` made.
-fn load_image(name: &str, text: &str, image: &[u8]) -> Result<sys::CUmodule, CudaError> {
+/// An entry's text as a module. The driver keeps what it compiles on disk for other processes. The device's
+/// context is current.
+pub(super) fn load(name: &str, text: &str) -> Result<sys::CUmodule, CudaError> {
     let (mut log, mut module) = (CompilerLog::new(), std::ptr::null_mut());
-    let start = image.as_ptr().cast();
+    let terminated = [text.as_bytes(), b"\0"].concat();
     let loaded = log.with_options(|count, options, values| {
-        // SAFETY: the image is whole; options and values are as many as stated; pointers outlive the call.
+        let start = terminated.as_ptr().cast();
+        // SAFETY: the text ends with a zero byte; options and values are as many as stated and outlive the call.
         unsafe { sys::cuModuleLoadDataEx(&mut module, start, count, options, values) }
     });
     log.tell(name, text, loaded.result().during("loading a module"))?;
     Ok(module)
-}
-
-/// The machine code of a text, which ends with a zero byte in `image`.
-fn link(name: &str, text: &str, image: &[u8]) -> Result<Vec<u8>, CudaError> {
-    use sys::CUjitInputType_enum::CU_JIT_INPUT_PTX;
-    let (mut log, mut linker) = (CompilerLog::new(), std::ptr::null_mut());
-    let created = log.with_options(|count, options, values| {
-        // SAFETY: as in `load_image`; the logs live until the linker is closed.
-        unsafe { sys::cuLinkCreate_v2(count, options, values, &mut linker) }
-    });
-    created.result().during("making a linker")?;
-    let (start, called) = (image.as_ptr().cast_mut().cast(), CString::new(name).unwrap_or_default());
-    let (kind, none, nothing) = (CU_JIT_INPUT_PTX, std::ptr::null_mut(), std::ptr::null_mut());
-    // SAFETY: the image is as long as it says and is only read; there are no further options.
-    let added =
-        unsafe { sys::cuLinkAddData_v2(linker, kind, start, image.len(), called.as_ptr(), 0, none, nothing) };
-    let (mut code, mut bytes) = (std::ptr::null_mut(), 0);
-    let linked = added.result().and_then(|()| {
-        // SAFETY: the linker is open; the pointers are to locals.
-        unsafe { sys::cuLinkComplete(linker, &mut code, &mut bytes) }.result()
-    });
-    let cubin = log.tell(name, text, linked.during("compiling a kernel")).map(|()| {
-        // SAFETY: the driver made so many bytes, which lie there until the linker is closed.
-        unsafe { std::slice::from_raw_parts(code.cast::<u8>(), bytes) }.to_vec()
-    });
-    // SAFETY: made above, closed once.
-    let closed = unsafe { sys::cuLinkDestroy(linker) }.result().during("closing a linker");
-    cubin.and_then(|cubin| closed.map(|()| cubin))
 }
 
 /// What the compiler says: of errors in the text; and of registers and spills, where somebody reads it.

@@ -8,7 +8,6 @@ use cudarc::driver::{DriverError, result, sys};
 use partita_kernels::ptx::{Facts, PtxTarget};
 
 use super::copies::Staging;
-use super::cubins::Cubins;
 use super::modules::RetiredModules;
 use super::primary::{During, Event, Primary, Purpose};
 use crate::device::Stream;
@@ -80,8 +79,6 @@ pub(super) struct CudaFacts {
     pub is_simulated: bool,
     /// What kernels are written for.
     pub target: PtxTarget,
-    /// What compiled kernels run on: the chip and the driver that compiled them.
-    machine: String,
 }
 
 /// One GPU, opened. Work of all threads runs in the order of the calls, stream by stream.
@@ -93,8 +90,6 @@ pub(super) struct CudaDevice {
     pub ends: [Event; 2],
     /// By stream: partial results of reductions, which work in order may share.
     pub scratch: [Mutex<Option<CudaBuffer>>; 2],
-    /// What was compiled before.
-    pub cubins: Option<Arc<Cubins>>,
     /// What is to be unloaded.
     pub retired: Arc<RetiredModules>,
     /// The devices whose direct access was tried already, with whatever outcome.
@@ -163,10 +158,9 @@ impl CudaDevice {
         let staging = Mutex::new(Staging::new(&primary));
         let end = || Event::new(&primary, Purpose::Order);
         let ends = [end()?, end()?];
-        let cubins = Cubins::of(&facts.machine, facts.is_simulated).map(Arc::new);
         let (scratch, reached) = Default::default();
         let retired = Arc::new(RetiredModules::new(&primary));
-        Ok(CudaDevice { primary, facts, staging, ends, scratch, cubins, retired, reached })
+        Ok(CudaDevice { primary, facts, staging, ends, scratch, retired, reached })
     }
 
     pub(super) fn new_buffer(&self, bytes: u64) -> Result<CudaBuffer, CudaError> {
@@ -287,16 +281,9 @@ fn facts(device: sys::CUdevice) -> Result<CudaFacts, CudaError> {
     Ok(CudaFacts {
         is_simulated: name.contains("simulated"),
         multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.max(1) as u32,
-        machine: format!("compute capability {major}.{minor}, CUDA {driver}, {}", release()),
         name,
         target,
     })
-}
-
-/// The driver's release, where it says it: two of one CUDA version may compile differently.
-fn release() -> String {
-    let text = std::fs::read_to_string("/proc/driver/nvidia/version").unwrap_or_default();
-    text.lines().next().unwrap_or("release unknown").to_owned()
 }
 
 /// The first CUDA version whose driver reads the PTX version the writer uses for a target.

@@ -9,7 +9,6 @@ use partita_kernels::ptx::{self, Facts, Grid, LaunchPlan, Span, emit};
 use partita_kernels::{Launch, Verified};
 
 use super::compiler::load;
-use super::cubins::Cubins;
 use super::gpu::{CudaBuffer, CudaDevice};
 use super::modules::{LoadedModule, RetiredModules};
 use super::primary::{During, Primary};
@@ -24,7 +23,6 @@ pub(super) struct CudaProgram {
     kernel: Verified,
     module: ptx::Module,
     functions: Vec<OnceLock<Function>>,
-    cubins: Option<Arc<Cubins>>,
     primary: Arc<Primary>,
     retired: Arc<RetiredModules>,
 }
@@ -60,8 +58,7 @@ impl CudaDevice {
         let module = emit(kernel, &self.facts.target)?;
         let functions = module.entries.iter().map(|_| OnceLock::new()).collect();
         let (primary, retired) = (Arc::clone(&self.primary), Arc::clone(&self.retired));
-        let (kernel, cubins) = (kernel.clone(), self.cubins.clone());
-        Ok(CudaProgram { kernel, module, functions, cubins, primary, retired })
+        Ok(CudaProgram { kernel: kernel.clone(), module, functions, primary, retired })
     }
 }
 
@@ -90,7 +87,7 @@ impl CudaProgram {
         self.retired.unload_free();
         let retired = Arc::clone(&self.retired);
         let function = self.primary.with(|| {
-            let loaded = load(name, &text, self.cubins.as_deref())?;
+            let loaded = load(name, &text)?;
             let (handle, bytes) = (std::ptr::null_mut(), text.len() + MODULE_BYTES);
             let mut function = Function { handle, shared: *shared, bytes, loaded, retired };
             let name = CString::new(name.as_str()).unwrap_or_default();

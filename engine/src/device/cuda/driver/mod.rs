@@ -11,7 +11,6 @@
 
 mod compiler;
 mod copies;
-mod cubins;
 mod gpu;
 mod graph;
 mod interface;

@@ -4,6 +4,7 @@
 //!
 //! Messages from one rank to another keep their order, as on every wire; those of different pairs do not. A
 //! rank yields its turn when it pauses, and every wait pauses.
+#![allow(dead_code, missing_docs)]
 
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,8 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::interface::{Outcome, Request, Wire, WireError};
-use super::ranks::Ranks;
+use partita::wire::{Outcome, Ranks, Request, Wire, WireError};
 
 /// The fault of a run, which happens once, at a moment that the seed chooses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]

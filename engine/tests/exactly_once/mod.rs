@@ -1,15 +1,25 @@
-//! The machine check of plans. It computes the expected arrivals by subtracting boxes or by visiting every
-//! cell, and so independently of the constructors.
+//! The check of plans by counting arrivals. It computes the expected arrivals by subtracting boxes or by
+//! visiting every cell, and so independently of the constructors.
+#![allow(dead_code, missing_docs)]
 
-use super::moves::{Move, MoveOp, Plan};
-use crate::index::{Distribution, ErrorKind, Index, IndexError, Region, Result};
+use partita::index::{Distribution, ErrorKind, Index, IndexError, Region, Result};
+use partita::plan::{Move, MoveOp, Plan};
 
-impl Plan {
+pub trait CheckedPlan {
     /// Checks that every cell of `needs[q]` arrives at part `q` exactly once and nothing else does, that it
     /// is sent by the part that owns it, and that it is the right cell: its place in the destination is its
     /// place in `source`, modulo whole turns of periodic dimensions. For plans of copies; check an adjoint
     /// before it is one.
-    pub fn check_exactly_once(&self, source: &Distribution, needs: &[Vec<Region>]) -> Result<()> {
+    fn check_exactly_once(&self, source: &Distribution, needs: &[Vec<Region>]) -> Result<()>;
+
+    /// Checks that every cell that a part of `to` holds arrives there exactly once, from a part of `from`
+    /// that holds it. Where both are blocks this compares boxes; otherwise it looks at every cell, and takes
+    /// as long.
+    fn check_redistribution(&self, from: &Distribution, to: &Distribution) -> Result<()>;
+}
+
+impl CheckedPlan for Plan {
+    fn check_exactly_once(&self, source: &Distribution, needs: &[Vec<Region>]) -> Result<()> {
         if (self.from_parts(), self.to_parts()) != (source.parts(), needs.len()) {
             return Err(plan_error(
                 format!("{} sending and {} receiving parts", source.parts(), needs.len()),
@@ -25,10 +35,7 @@ impl Plan {
             .try_for_each(|(part, needs)| check_arrivals(part, needs, self.moves_to(part)))
     }
 
-    /// Checks that every cell that a part of `to` holds arrives there exactly once, from a part of `from`
-    /// that holds it. Where both are blocks this compares boxes; otherwise it looks at every cell, and takes
-    /// as long.
-    pub fn check_redistribution(&self, from: &Distribution, to: &Distribution) -> Result<()> {
+    fn check_redistribution(&self, from: &Distribution, to: &Distribution) -> Result<()> {
         if from.is_block() && to.is_block() {
             let needs: Vec<Vec<Region>> = (0..to.parts()).map(|part| vec![to.owned(part)]).collect();
             return self.check_exactly_once(from, &needs);
@@ -39,6 +46,30 @@ impl Plan {
         }
         (0..to.parts()).try_for_each(|part| check_cells(from, to, part, self.moves_to(part)))
     }
+}
+
+/// What every part needs so that its whole halo is filled.
+pub fn halo_needs(dist: &Distribution, corners: bool) -> Vec<Vec<Region>> {
+    let needs = |part| halo_regions(&dist.owned(part), &dist.stored(part), corners);
+    (0..dist.parts()).map(needs).collect()
+}
+
+/// The cells of `stored` around `owned`, which lies inside it, as disjoint boxes; without `corners`, only
+/// those that are outside `owned` in exactly one dimension.
+pub fn halo_regions(owned: &Region, stored: &Region, corners: bool) -> Vec<Region> {
+    if corners {
+        return stored.subtract(owned);
+    }
+    let slab = |d: usize, start: i64, stop: i64| {
+        let (mut from, mut to) = (*owned.start(), *owned.stop());
+        (from[d], to[d]) = (start, stop);
+        Region::new(&from, &to).expect("within `stored`")
+    };
+    let sides = |d: usize| {
+        let (inner, outer) = ((owned.start()[d], owned.stop()[d]), (stored.start()[d], stored.stop()[d]));
+        [slab(d, outer.0, inner.0), slab(d, inner.1, outer.1)]
+    };
+    (0..owned.rank()).flat_map(sides).filter(|slab| !slab.is_empty()).collect()
 }
 
 /// Looks at every cell that arrives at a part.
