@@ -127,8 +127,8 @@ pub struct Scalar {
 }
 
 impl Scalar {
-    /// `value` rounded to `dtype` (to nearest even; integers truncate and saturate; bool is `value != 0`). NaN of
-    /// f16 keep their upper bits, as in NumPy.
+    /// `value` rounded to `dtype` (to nearest even; integers truncate and saturate; bool is `value != 0`).
+    /// NaN of f16 keep their upper bits, as in NumPy.
     pub fn from_f64(dtype: DType, value: f64) -> Scalar {
         let bits = match dtype {
             DType::Bool => u64::from(value != 0.0),
