@@ -108,6 +108,64 @@ def test_programs_raise_what_numpys_do(parts, name):
     assert (mine, words) == (theirs, said)
 
 
+def _rng(np):
+    return np.random.default_rng(1)
+
+
+INF = float("inf")
+#: Calls of `fft`, `linalg` and `random`: NumPy's transforms and determinants report, LAPACK's errors are errors always, and draws
+#: report nothing.
+CALLS = {
+    "fft of infinity": lambda np: np.fft.fft(np.array([1, INF, 2, -INF])),
+    "fft": lambda np: np.fft.fft(np.full(4, 1e308)),
+    "fft of numbers": lambda np: np.fft.fft(np.array([1.0, 2.0, -3.0])),
+    "fft of NaN": lambda np: np.fft.fft(np.array([1, INF - INF, 2])),
+    "ifft": lambda np: np.fft.ifft(np.full(7, 1.7e308)),
+    "fft2": lambda np: np.fft.fft2(np.full((4, 4), INF)),
+    "fftn": lambda np: np.fft.fftn(np.full((3, 3), 1.7e308)),
+    "fft of other lengths": lambda np: np.fft.fft(np.full((3, 127), INF), axis=1),
+    "rfft": lambda np: np.fft.rfft(np.array([1, INF, -INF])),
+    "even rfft": lambda np: np.fft.rfft(np.array([1, INF, -INF, 2])),
+    "irfft": lambda np: np.fft.irfft(np.full(3, 1e308)),
+    "hfft": lambda np: np.fft.hfft(np.full(4, 1.7e308)),
+    "det": lambda np: np.linalg.det(np.eye(2) * 1e200),
+    "det of infinity": lambda np: np.linalg.det(np.full((2, 2), INF)),
+    "slogdet": lambda np: np.linalg.slogdet(np.zeros((2, 2))),
+    "inv": lambda np: np.linalg.inv(np.zeros((2, 2))),
+    "small inv": lambda np: np.linalg.inv(np.eye(2) * 1e-310),
+    "small pinv": lambda np: np.linalg.pinv(np.eye(2) * 1e-310),
+    "solve": lambda np: np.linalg.solve(np.zeros((2, 2)), np.ones(2)),
+    "cholesky": lambda np: np.linalg.cholesky(-np.eye(2)),
+    "matrix_power": lambda np: np.linalg.matrix_power(np.full((2, 2), 1e200), 3),
+    "vector norm": lambda np: np.linalg.vector_norm(np.full(2, 1e200)),
+    "cond": lambda np: np.linalg.cond(np.zeros((2, 2))),
+    "normal": lambda np: _rng(np).normal(0, INF, size=100),
+    "exponential": lambda np: _rng(np).exponential(1e308, size=1000),
+    "lognormal": lambda np: _rng(np).lognormal(1000, 1, size=100),
+    "pareto": lambda np: _rng(np).pareto(1e-3, size=100),
+    "beta": lambda np: _rng(np).beta(1e-300, 1e-300, size=100),
+    "standard_t": lambda np: _rng(np).standard_t(1e-3, size=100),
+    "dirichlet": lambda np: _rng(np).dirichlet([1e-3] * 3, size=10),
+    "multivariate_normal": lambda np: _rng(np).multivariate_normal([INF, 0], [[1, 0], [0, 1]], size=10),
+    "choice": lambda np: _rng(np).choice(5, 10, p=[0.5, 0.5, 0, 0, 0]),
+    "legacy": lambda np: np.random.RandomState(1).lognormal(1000, 1, 9),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.filterwarnings("ignore")
+def test_transforms_factorizations_and_draws_raise_what_numpys_do(parts, name):
+    def outcome(np):
+        try:
+            return kinds_of(np, CALLS[name], np)
+        except np.linalg.LinAlgError as error:
+            return str(error)
+
+    with pt.default_team(pt.Team(parts, "host")):
+        assert outcome(pt) == outcome(np)
+
+
 def test_the_end_of_the_block_raises_the_first(host_team):
     u, reached = pt.asarray([0.0, 1.0, -1.0], team=host_team), []
     with pytest.raises(FloatingPointError, match="^divide by zero encountered in log\n") as raised:

@@ -349,3 +349,16 @@ def test_new_numbers_take_no_memory():
     run(range(300, 2300))
     assert resident() - before < 4 << 20
     assert u.numpy().tolist() == [float(k) for k in range(2200, 2300)]
+
+
+def test_nan_of_half_precision_keep_their_bits(team):
+    """Numbers are arguments of kernels by their bits: all 2046 on the host, some on slower devices."""
+    patterns = np.array([sign | nan for sign in (0, 0x8000) for nan in range(0x7C01, 0x8000)], np.uint16)
+    patterns = patterns[:: 1 if team.devices[0].kind == "host" else 61]
+    u, host = pt.zeros(len(patterns), "float16", team=team), np.zeros(len(patterns), "float16")
+    for k, nan in enumerate(patterns.view(np.float16)):
+        u[k] = host[k] = nan
+    filled = [pt.full(3, nan, team=team).numpy().view(np.uint16)[1] for nan in patterns.view(np.float16)]
+    doubles = [pt.full(3, float(nan), "float16", team=team).numpy().view(np.uint16)[1] for nan in patterns.view(np.float16)]
+    assert host.view(np.uint16).tolist() == patterns.tolist()
+    assert u.numpy().view(np.uint16).tolist() == filled == doubles == patterns.tolist()

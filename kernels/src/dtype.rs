@@ -128,9 +128,14 @@ pub struct Scalar {
 
 impl Scalar {
     /// `value` rounded to `dtype` (to nearest even; integers truncate and saturate; bool is `value != 0`).
+    /// NaN of f16 keep their upper bits, as in NumPy.
     pub fn from_f64(dtype: DType, value: f64) -> Scalar {
         let bits = match dtype {
             DType::Bool => u64::from(value != 0.0),
+            DType::F16 if value.is_nan() => {
+                let (bits, fraction) = (value.to_bits(), value.to_bits() >> 42 & 0x3ff);
+                bits >> 48 & 0x8000 | 0x7c00 | fraction.max(1)
+            }
             DType::F16 => u64::from(half::f16::from_f32(f64_to_odd_f32(value)).to_bits()),
             DType::BF16 => u64::from(half::bf16::from_f32(f64_to_odd_f32(value)).to_bits()),
             DType::F32 => u64::from((value as f32).to_bits()),

@@ -14,7 +14,7 @@ use crate::cpu::x86::{
     CodeGenerator, CodePair, FoldMemory, IsaLevel, LaunchShape, MachineCode, OperandLayout, RowPointer,
     UnrollAndJam, words,
 };
-use crate::ir::{Access, FoldOp, Kernel, Op};
+use crate::ir::{Access, FoldOp, Kernel, Launch, Op};
 use crate::verify::Verified;
 use crate::verify::footprint::Footprint;
 
@@ -97,22 +97,29 @@ impl ExecutableCode {
     /// Computes the rows of a table; how many lanes of the last one, or the first that it leaves, are done.
     ///
     /// # Safety
-    /// The table and the pool are of this code for a checked launch, on a CPU that has its ISA level.
-    unsafe fn call(&self, table: &mut [u64], pool: &Option<Vec<u64>>) -> usize {
-        let pool = pool.as_deref().unwrap_or(self.written.constants());
+    /// The table is of this code for a checked launch, which this is, on a CPU that has its ISA level.
+    unsafe fn call(&self, table: &mut Vec<u64>, launch: &Launch) -> usize {
+        let words = table.len();
+        if !launch.arguments.is_empty() {
+            self.written.append_pool(launch, table);
+        }
         #[cfg(target_arch = "x86_64")]
         {
             type MachineRows = unsafe extern "sysv64" fn(table: *mut u64, pool: *const u64) -> usize;
             // SAFETY: the map holds one whole function of this type, which `x86` wrote; the caller promises
             // what it reads and writes.
-            unsafe {
-                let rows = std::mem::transmute::<*const u8, MachineRows>(self.map.as_ptr());
-                rows(table.as_mut_ptr(), pool.as_ptr())
-            }
+            let done = unsafe {
+                let (rows, start) =
+                    (std::mem::transmute::<*const u8, MachineRows>(self.map.as_ptr()), table.as_mut_ptr());
+                let own = self.written.constants().as_ptr();
+                rows(start, if table.len() > words { start.add(words) } else { own })
+            };
+            table.truncate(words);
+            done
         }
         #[cfg(not(target_arch = "x86_64"))]
         {
-            let _ = (table, pool, &self.map);
+            let _ = (table, words, &self.map);
             unreachable!("code is written for x86-64 only");
         }
     }
@@ -232,8 +239,8 @@ struct GrowingCoordinate {
 
 /// What a launch writes into the tables of one code.
 struct CallTables {
-    /// None is needed without arguments.
-    pool: Option<Vec<u64>>,
+    /// Words of the pool that follows a table; none without arguments.
+    pool: usize,
     pointers: Vec<MovingPointer>,
     coordinates: Vec<GrowingCoordinate>,
     /// All rows of all outputs begin a cache line at the same lane.
@@ -262,7 +269,7 @@ impl CallTables {
         let coordinate =
             |&dim: &usize| GrowingCoordinate { origin: run.launch.origin[dim], dim: run.layout.dim_of[dim] };
         CallTables {
-            pool: (!run.launch.arguments.is_empty()).then(|| written.pool(run.launch)),
+            pool: if run.launch.arguments.is_empty() { 0 } else { written.constants().len() },
             pointers: written.pointers.iter().map(pointer).collect(),
             coordinates: written.coordinates.iter().map(coordinate).collect(),
             lines: lines(run, written.lanes, written.rows > 1),
@@ -275,7 +282,7 @@ impl CallTables {
         let inner = run.layout.inner();
         let stream = run.stream && self.lines;
         table.clear();
-        table.reserve(words::POINTERS + 2 * (self.pointers.len() + self.coordinates.len()));
+        table.reserve(words::POINTERS + 2 * (self.pointers.len() + self.coordinates.len()) + self.pool);
         table.resize(words::POINTERS, 0);
         table[words::LANES] = lanes as u64;
         table[words::ROWS] = groups as u64;
@@ -360,7 +367,7 @@ impl MachineRows<'_> {
             if groups > 0 {
                 tables.fill(self.run, table, &index, lanes, groups);
                 // SAFETY: the caller's promise: the pointers are those of rows of the region.
-                unsafe { code.call(table, &tables.pool) };
+                unsafe { code.call(table, self.run.launch) };
                 (index[outer], rows) = (index[outer] + groups * tables.rows, rows - groups * tables.rows);
             }
         }
@@ -371,7 +378,7 @@ impl MachineRows<'_> {
         while rows > 0 {
             tables.fill(self.run, table, &index, lanes, rows);
             // SAFETY: as above.
-            let done = unsafe { code.call(table, &tables.pool) };
+            let done = unsafe { code.call(table, self.run.launch) };
             let left = table[words::ROWS] as usize;
             index[outer] += rows - left;
             rows = left;
@@ -397,12 +404,12 @@ impl MachineRows<'_> {
             let some = lanes.min(LARGE_ANGLES);
             self.full.fill(self.run, &mut table, &index, some, 1);
             // SAFETY: the caller's promise.
-            unsafe { self.codes.full.call(&mut table, &self.full.pool) };
+            unsafe { self.codes.full.call(&mut table, self.run.launch) };
             (index[inner], lanes) = (index[inner] + some, lanes - some);
             if let (Some(code), Some(tables), 1..) = (&self.codes.small, &self.small, lanes) {
                 tables.fill(self.run, &mut table, &index, lanes, 1);
                 // SAFETY: the caller's promise.
-                let done = unsafe { code.call(&mut table, &tables.pool) };
+                let done = unsafe { code.call(&mut table, self.run.launch) };
                 (index[inner], lanes) = (index[inner] + done, lanes - done);
             }
         }
@@ -478,6 +485,6 @@ impl MachineFold<'_> {
         self.tables.fill(self.run, &mut tree.table, index, lanes, rows);
         tree.table[words::FOLD] = base;
         // SAFETY: the caller's promise: the pointers are those of rows of the region.
-        unsafe { self.code.call(&mut tree.table, &self.tables.pool) };
+        unsafe { self.code.call(&mut tree.table, self.run.launch) };
     }
 }

@@ -163,8 +163,8 @@ pub(crate) struct Cycle {
     /// they do is known to be repeated.
     first_round: Option<(Vec<RecordedStep>, usize)>,
     leases: Leases,
-    /// Teams whose devices the steps use, beside those of the state.
-    sources: Vec<Team>,
+    /// Teams whose devices the steps use.
+    teams: Vec<Team>,
 }
 
 /// Memory by the number of its allocation.
@@ -239,10 +239,11 @@ impl Cycle {
             }
             round = round.then(&renaming);
         }
-        let sources = steps.iter().flat_map(|step| step.sources.iter().cloned()).collect();
+        let teams = state.iter().map(|array| array.team());
+        let teams = teams.chain(steps.iter().flat_map(|step| &step.sources)).cloned().collect();
         let prepared = replay_steps(&steps, &leases)?;
         let first_round = Some((steps, tiled));
-        Ok(Some(Cycle { steps: prepared, next: 0, round: None, first_round, leases, sources }))
+        Ok(Some(Cycle { steps: prepared, next: 0, round: None, first_round, leases, teams }))
     }
 
     /// The first round is over: leaves out what further ones need not repeat.
@@ -275,7 +276,7 @@ impl Cycle {
             Some(round) if self.next == round.first && round.steps <= most => (round.steps, &round.prepared),
             _ => (1, &self.steps[self.next]),
         };
-        prepared.replay(team, &self.sources, state)?;
+        prepared.replay(team, &self.teams, state)?;
         if steps == 1 {
             self.next = (self.next + 1) % self.steps.len();
             if self.next == 0 {
@@ -326,8 +327,7 @@ fn exchange(recorded: &[RecordedStep]) -> Option<usize> {
 }
 
 impl ReplayStep {
-    fn replay(&self, team: &Team, sources: &[Team], state: &mut [Array]) -> Result<()> {
-        let teams: Vec<Team> = state.iter().map(|array| array.team()).chain(sources).cloned().collect();
+    fn replay(&self, team: &Team, teams: &[Team], state: &mut [Array]) -> Result<()> {
         let _guard = evaluation(teams.iter())?;
         for array in state.iter() {
             detach(array)?;

@@ -178,8 +178,8 @@ impl WorkList {
     }
 
     fn add(&mut self, graph: &Graph, node: NodeId, edges: Vec<Edge>, kind: WorkKind) -> ElementSource {
-        let operands = graph.operands(node);
-        let numbers = operands.iter().filter(|&&operand| matches!(graph.expr(operand), Some(Expr::Fill(_))));
+        let is_number = |&operand: &NodeId| matches!(graph.expr(operand), Some(Expr::Fill(_)));
+        let numbers = graph.operands(node).filter(is_number);
         self.items.push(WorkItem {
             node,
             edges,
@@ -216,7 +216,7 @@ fn below(graph: &Graph, node: NodeId) -> Below {
     match expr {
         Expr::Fill(_) | Expr::Constant(_) | Expr::Number(..) => Below::Nothing,
         Expr::Coord(_) => Below::Operands(Vec::new(), WorkKind::Pointwise),
-        Expr::Apply(..) => Below::Operands(graph.operands(node), WorkKind::Pointwise),
+        Expr::Apply(..) => Below::Operands(graph.operands(node).collect(), WorkKind::Pointwise),
         Expr::View { base, map } => match graph.view_within_box(*base, graph.shape(node), map) {
             Some((value, within)) => Below::View(value, Arc::new(within)),
             None => Below::View(*base, Arc::clone(map)),
@@ -229,7 +229,7 @@ fn below(graph: &Graph, node: NodeId) -> Below {
         | Expr::Redistributed { .. }
         | Expr::Moved { .. }
         | Expr::Joined(_)
-        | Expr::Butterflies(..) => Below::Operands(graph.operands(node), WorkKind::Apart),
+        | Expr::Butterflies(..) => Below::Operands(graph.operands(node).collect(), WorkKind::Apart),
     }
 }
 
@@ -463,7 +463,7 @@ fn kernels(graph: &Graph, roots: &[NodeId]) -> Result<Vec<Vec<NodeId>>> {
             match (graph.is_operation(root), graph.is_operation(other)) {
                 (true, true) => Ok(graph.shape(root) == graph.shape(other)
                     && graph.distribution(root)?.same_layout(&*graph.distribution(other)?)),
-                (false, false) => Ok(graph.operands(root) == graph.operands(other)),
+                (false, false) => Ok(graph.operands(root).eq(graph.operands(other))),
                 _ => Ok(false),
             }
         };

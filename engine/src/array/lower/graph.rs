@@ -181,8 +181,8 @@ impl Graph {
     }
 
     /// The nodes that a node is computed from.
-    pub fn operands(&self, node: NodeId) -> Vec<NodeId> {
-        self.expr(node).map_or(Vec::new(), |expr| expr.operands().copied().collect())
+    pub fn operands(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
+        self.expr(node).into_iter().flat_map(|expr| expr.operands().copied())
     }
 
     /// Whether it is a pointwise operation that is not computed yet.
@@ -215,7 +215,7 @@ impl Graph {
 
     /// Everything below some nodes, without what is reached through `without` alone.
     pub fn reached(&self, roots: impl IntoIterator<Item = NodeId>, without: Option<NodeId>) -> Reached {
-        let all = post_order(roots, without, |node| self.operands(node));
+        let all = post_order(roots, without, |node| self.operands(node).collect());
         let (memory, lazy): (Vec<NodeId>, _) = all.into_iter().partition(|&node| self.is_memory(node));
         Reached { lazy, memory: memory.into_iter().collect() }
     }

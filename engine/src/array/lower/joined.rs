@@ -86,7 +86,7 @@ impl Lowerer<'_> {
         let mut found = Vec::new();
         // Operands come before those that use them.
         for inner in self.graph.reached([node], None).lazy {
-            let below = self.graph.operands(inner).iter().filter_map(|x| levels.get(x).copied()).max();
+            let below = self.graph.operands(inner).filter_map(|x| levels.get(&x).copied()).max();
             let is_one = matches!(
                 self.graph.expr(inner),
                 Some(

@@ -58,7 +58,7 @@ impl Lowerer<'_> {
         let mut found = Vec::new();
         for node in self.graph.reached(roots.iter().copied(), None).lazy {
             let (below, is_reduction) =
-                (self.graph.operands(node).iter().any(|x| needy.contains(x)), self.graph.is_reduction(node));
+                (self.graph.operands(node).any(|x| needy.contains(&x)), self.graph.is_reduction(node));
             if below || is_reduction {
                 needy.insert(node);
             }

@@ -112,7 +112,7 @@ impl Array {
         }
         let shape = if a.shape == b.shape { a.shape } else { broadcast(operation, &a.shape, &b.shape)? };
         let b = b.beside(operation, a)?;
-        let b = match b.as_number().filter(|&number| is_by_value(op, number)) {
+        let b = match number_by_value(op, &b) {
             Some(number) => Node::lazy(b.shape, b.dtype, &b.team, Expr::Constant(number), b.layout()),
             None => b,
         };
@@ -183,17 +183,17 @@ impl Array {
     }
 }
 
-/// Whether kernels contain a number that is the second operand, because what they do depends on it: counts of
+/// The number that is the second operand, if kernels contain it because what they do depends on it: counts of
 /// shifts, divisors of integers, small whole exponents. All other numbers are their arguments, so that one
 /// kernel serves all values.
-fn is_by_value(op: Pointwise, number: Scalar) -> bool {
+fn number_by_value(op: Pointwise, operand: &Node) -> Option<Scalar> {
     match op {
-        Pointwise::Binary(BinaryOp::Shl | BinaryOp::Shr) => true,
-        Pointwise::Binary(BinaryOp::Div | BinaryOp::Rem) => !number.dtype.is_float(),
-        Pointwise::Math2(Math2::Pow) => {
-            [-4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0].contains(&number.to_f64())
-        }
-        _ => false,
+        Pointwise::Binary(BinaryOp::Shl | BinaryOp::Shr) => operand.as_number(),
+        Pointwise::Binary(BinaryOp::Div | BinaryOp::Rem) if !operand.dtype.is_float() => operand.as_number(),
+        Pointwise::Math2(Math2::Pow) => operand
+            .as_number()
+            .filter(|number| [-4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0].contains(&number.to_f64())),
+        _ => None,
     }
 }
 

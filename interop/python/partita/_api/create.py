@@ -62,14 +62,17 @@ def full(
     order : optional
         Accepted and without effect.
     """
-    whole, scalar = placed("full", shape, dist, team_of(team, device))
-    if _has_dimensions(fill_value):
+    whole, scalar = placed("full", shape, dist, team if device is None else team_of(team, device))
+    is_plain = isinstance(fill_value, NUMBERS)
+    if not is_plain and _has_dimensions(fill_value):
         made = full(shape, 0, array_of("full", fill_value).dtype if dtype is None else dtype, dist, team=team, device=device)
         made[...] = fill_value
         return made
-    fill_value, kind = _number("full", fill_value, real=False), getattr(fill_value, "dtype", None)
     if dtype is None:
+        kind = getattr(fill_value, "dtype", None)
         dtype = kind if kind is not None else default.of_python(type(fill_value))
+    if not is_plain:
+        fill_value = _number("full", fill_value, real=False)
     return Array(_native.Array.full(whole, as_dtype(dtype).name, fill_value), scalar)
 
 

@@ -19,7 +19,7 @@ from .views import indexing
 from .views.addresses import Flags, strides_of
 from .views.links import Bits, view
 from .views.writable import Loan, writable
-from .watch import in_step
+from .watch import in_step, watch
 
 __all__ = ["Array"]
 
@@ -47,6 +47,11 @@ def _arithmetic(name: str, operation: str) -> tuple[_Method, _Method, _Method]:
 
 def _infix(name: str, operation: str) -> _Method:
     def method(self: Array, other: Operand) -> Array:
+        # As `operate` begins, without calls of Python's for the usual operands.
+        if not (self._scalar or watch.count):
+            plain = self._native.plain(operation, other._native if isinstance(other, Array) and not other._scalar else other, False)
+            if plain is not None:
+                return type(self)(plain)
         return operate(operation, self, other)  # type: ignore[no-any-return]
 
     return _named(method, f"__{name}__")

@@ -3,16 +3,18 @@ condition is NumPy's rule, in `partita._numpy.ufuncs.conditions`. Also whether t
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 from collections.abc import Callable
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from .. import _native
 from ..errors import UnsupportedError
 
+_F = TypeVar("_F", bound=Callable[..., Any])
 KINDS = ("divide", "over", "under", "invalid")
 _TEXTS = {"divide": "divide by zero", "over": "overflow", "invalid": "invalid value"}
 _PACKAGE = str(Path(__file__).parents[1])
@@ -124,6 +126,22 @@ def set_modes(new: Modes) -> Modes:
 def is_watched() -> bool:
     """Whether what this context records is checked."""
     return bool(modes.get().raising)
+
+
+def unwatched(function: _F) -> _F:
+    """The function, none of whose operations is checked."""
+
+    @functools.wraps(function)
+    def silent(*args: Any, **words: Any) -> Any:
+        if not watch.count:
+            return function(*args, **words)
+        token = modes.set(SILENT)
+        try:
+            return function(*args, **words)
+        finally:
+            modes.reset(token)
+
+    return silent  # type: ignore[return-value]
 
 
 def watched(

@@ -27,6 +27,7 @@ from .._core.dtypes import as_dtype, complex64, complex128, float16, float32
 from .._core.rearrange import concatenate, flip, roll
 from .._core.views.index import one_axis
 from .._core.views.indexing import finished
+from .._core.watch import is_watched, watch, watched
 
 __all__ = [
     "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "irfft", "irfft2",
@@ -71,11 +72,18 @@ def _axes(name: str, x: Array, s: Sequence[int | None] | None, axes: Sequence[in
     return [(axis, x.shape[axis] if n is None or n == -1 else int(n)) for axis, n in zip(chosen, lengths, strict=True)]
 
 
-def _transformed(name: str, x: Array, axes: list[tuple[int, int]], norm: Norm, inverse: bool) -> Array:
+def _transformed(name: str, x: Array, axes: list[tuple[int, int]], norm: Norm, inverse: bool, word: str = "fft") -> Array:
     x = _complex(x)
     for axis, n in axes:
         x = _resized(name, x, n, axis)
     scale = _scale(name, norm, math.prod(n for _, n in axes), inverse)
+    if watch.count and is_watched():
+        word, lines = f"i{word}" if inverse else word, {"axis": tuple({axis for axis, _ in axes}), "keepdims": True}
+        return watched(word, (x,), _passes, x, axes, scale, inverse, lines=lines)  # type: ignore[no-any-return]
+    return _passes(x, axes, scale, inverse)
+
+
+def _passes(x: Array, axes: list[tuple[int, int]], scale: float, inverse: bool) -> Array:
     # An axis that is named twice is transformed twice.
     while axes:
         once = list(dict.fromkeys(axis for axis, _ in axes))
@@ -151,7 +159,7 @@ def rfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: A
     x = _reals("fft.rfft", a)
     axis = one_axis("fft.rfft", axis, x.ndim)
     n = x.shape[axis] if n is None else n
-    whole = _transformed("fft.rfft", x, [(axis, n)], norm, False)
+    whole = _transformed("fft.rfft", x, [(axis, n)], norm, False, f"rfft_n_{'odd' if n % 2 else 'even'}")
     return finished("fft.rfft", _resized("fft.rfft", whole, n // 2 + 1, axis), out)
 
 
@@ -176,7 +184,7 @@ def _mirrored(name: str, a: Any, n: int | None, axis: int, norm: Norm, out: Any)
         raise ValueError(f"{name}: expected at least one element along the axis, given {n}")
     half = _resized(name, x, n // 2 + 1, axis)
     mirrored = conj(flip(half[(*[slice(None)] * axis, slice(1, (n + 1) // 2))], axis=axis))
-    return finished(name, real(_transformed(name, concatenate([half, mirrored], axis), [(axis, n)], norm, True)), out)
+    return finished(name, real(_transformed(name, concatenate([half, mirrored], axis), [(axis, n)], norm, True, "rfft")), out)
 
 
 def rfftn(a: Any, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = None, out: Any = None) -> Array:

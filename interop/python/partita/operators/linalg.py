@@ -25,6 +25,7 @@ from .._core.memory import check_gather
 from .._core.rearrange import broadcast_to, expand_dims, moveaxis, squeeze
 from .._core.reductions import matmul, matrix_transpose, max, min, sum, tensordot, vecdot
 from .._core.views.index import one_axis
+from .._core.watch import KINDS, modes
 from .._numpy import products
 from .._numpy.creation import eye
 from .einsum import einsum
@@ -67,7 +68,9 @@ def _host(name: str, *given: Any, **settings: Any) -> Any:
         dist = first.dist if result.ndim and result.shape == first.shape else None
         return asarray(result, dist=dist) if dist is not None else asarray(result, team=first.team)
 
-    result = getattr(np.linalg, name)(*(x.numpy() for x in arrays), **settings)
+    raising = modes.get().raising
+    with np.errstate(**{kind: "raise" if kind in raising else "ignore" for kind in KINDS}):  # type: ignore[arg-type]
+        result = getattr(np.linalg, name)(*(x.numpy() for x in arrays), **settings)
     if not isinstance(result, tuple):
         return placed(result)
     parts: list[Any] = [placed(x) if isinstance(x, (np.ndarray, np.inexact)) else int(x) for x in result]

@@ -13,6 +13,7 @@ from .._core.array import Array
 from .._core.base import made
 from .._core.dtypes import as_dtype, default, float32, float64, int64
 from .._core.memory import NUMBERS, Shape, placed
+from .._core.watch import unwatched
 from .._native import Distribution as Layout
 from .._native import Team
 from ._distributions import DISTRIBUTIONS, RULES, Distribution
@@ -126,7 +127,7 @@ def _method(name: str, row: Distribution) -> Callable[..., Array]:
         summary=row.formula.__doc__, name=name, example=", ".join([*values, "size=3"]), dtype="" if row.counts else _DTYPE,
         own="".join(f"{key} : number or Array\n    {RULES[rule][0].capitalize()}.\n" for key, rule in row.rules.items()),
     )  # fmt: skip
-    return method
+    return unwatched(method)
 
 
 class Generator(JointDraws):
@@ -264,6 +265,7 @@ class Generator(JointDraws):
         native = self._stream.of(whole).integers(whole, kind.name, first % 2**64, (last - first) % 2**64)
         return made(native, scalar)  # type: ignore[no-any-return]
 
+    @unwatched
     def choice(
         self, a: Any, size: _Size = None, replace: bool = True, p: Sequence[float] | None = None, axis: int = 0, *,
         dist: Layout | None = None, team: Team | None = None,

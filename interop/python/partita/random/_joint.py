@@ -12,6 +12,7 @@ from .._core.array import Array
 from .._core.dtypes import float64, uint8
 from .._core.memory import Shape, placed
 from .._core.rearrange import stack, take_along_axis
+from .._core.watch import unwatched
 from .._numpy.selecting.sorting import argsort
 from ._stream import BitGenerator, Draw
 
@@ -27,6 +28,7 @@ class JointDraws:
 
     _stream: BitGenerator
 
+    @unwatched
     def multivariate_normal(
         self, mean: Any, cov: Any, size: _Size = None, check_valid: str = "warn", tol: float = 1e-8, *, method: str = "svd"
     ) -> Array:
@@ -79,6 +81,7 @@ class JointDraws:
         rows: Array = (normal[..., None, :] * asarray(factor, team=whole.team)).sum(axis=-1) + asarray(middle, team=whole.team)
         return rows
 
+    @unwatched
     def multinomial(self, n: Any, pvals: Sequence[float], size: _Size = None) -> Array:
         """How often each of several results came in ``n`` trials (int64), by a binomial count for each. Computes.
 
@@ -114,6 +117,7 @@ class JointDraws:
         rows: Array = stack([*counts, last], axis=-1)
         return rows
 
+    @unwatched
     def dirichlet(self, alpha: Sequence[float], size: _Size = None) -> Array:
         """Positive numbers of sum 1: shares of gamma distributed numbers of these shapes. Computes.
 

@@ -11,7 +11,7 @@ pub(in crate::cpu) fn f16_to_f32(bits: u16) -> f32 {
     f32::from_bits(scaled | special | u32::from(bits & 0x8000) << 16)
 }
 
-/// Rounds to the nearest f16, ties to even.
+/// Rounds to the nearest f16, ties to even. NaN keep their upper bits.
 #[inline(always)]
 pub(in crate::cpu) fn f32_to_f16(value: f32) -> u16 {
     let bits = value.to_bits();
@@ -20,7 +20,8 @@ pub(in crate::cpu) fn f32_to_f16(value: f32) -> u16 {
     let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0x3f00_0000);
     let odd = magnitude >> 13 & 1;
     let normal = magnitude.wrapping_add(0xc800_0fff).wrapping_add(odd) >> 13;
-    let infinity_or_nan = if magnitude > 0x7f80_0000 { 0x7e00 } else { 0x7c00 };
+    let nan = 0x7c00 | (magnitude >> 13 & 0x3ff).max(1);
+    let infinity_or_nan = if magnitude > 0x7f80_0000 { nan } else { 0x7c00 };
     let finite = if magnitude < 0x3880_0000 { subnormal } else { normal };
     let result = if magnitude >= 0x4780_0000 { infinity_or_nan } else { finite };
     (result | bits >> 16 & 0x8000) as u16
@@ -52,6 +53,7 @@ mod tests {
             let (ours, theirs) = (f16_to_f32(bits), half::f16::from_bits(bits).to_f32());
             assert!(ours.to_bits() == theirs.to_bits() || ours.is_nan() && theirs.is_nan(), "{bits:#x}");
             assert_eq!(bf16_to_f32(bits).to_bits(), u32::from(bits) << 16);
+            assert_eq!(f32_to_f16(f16_to_f32(bits)), bits, "NaN keep their bits");
         }
         for step in 0..(1u64 << 24) {
             // Every exponent and upper fraction bit, with lower bits at, above and below the ties.

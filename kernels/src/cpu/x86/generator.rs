@@ -26,7 +26,7 @@ pub struct MachineCode {
     pub coordinates: Vec<usize>,
     /// Rows that are computed together; the table counts such groups, and steps over them.
     pub rows: usize,
-    /// Constants, and room for the arguments; see [`MachineCode::pool`].
+    /// Constants, and room for the arguments; see [`MachineCode::append_pool`].
     pool: Vec<u64>,
     /// Lanes of a block.
     pub lanes: usize,
@@ -40,14 +40,15 @@ impl MachineCode {
         &self.pool
     }
 
-    /// The pool of a launch with arguments.
-    pub fn pool(&self, launch: &Launch) -> Vec<u64> {
-        let mut pool = self.pool.clone();
-        for (words, argument) in pool[ARGUMENTS..].chunks_exact_mut(ARGUMENT).zip(&launch.arguments) {
+    /// Appends the pool of a launch with arguments.
+    pub fn append_pool(&self, launch: &Launch, words: &mut Vec<u64>) {
+        let first = words.len();
+        words.extend_from_slice(&self.pool);
+        let arguments = words[first + ARGUMENTS..].chunks_exact_mut(ARGUMENT);
+        for (words, argument) in arguments.zip(&launch.arguments) {
             let is_long = argument.dtype.size_bytes() == 8;
             words.fill(if is_long { argument.bits } else { twice(argument.bits) });
         }
-        pool
     }
 }
 
