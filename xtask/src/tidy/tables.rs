@@ -12,17 +12,17 @@ pub const FILES_PER_FOLDER: usize = 12;
 
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
-    ("kernels/src", 26_850),
-    ("engine/src", 47_130),
-    ("simcuda/src", 8_660),
+    ("kernels/src", 26_830),
+    ("engine/src", 46_290),
+    ("simcuda/src", 8_530),
     ("interop/src", 7_720),
-    ("interop/python", 14_420),
-    ("benches", 9_470),
-    ("xtask", 5_390),
-    ("examples", 2_730),
+    ("interop/python", 14_500),
+    ("benches", 9_060),
+    ("xtask", 5_410),
+    ("examples", 2_700),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 122_340;
+pub const TOTAL_BUDGET: usize = 121_000;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

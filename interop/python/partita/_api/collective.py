@@ -4,6 +4,12 @@ An array over a partition is made on the partition's team, in the partition's gr
 side: where members hold copies, the global array has the copies side by side too, so that they may differ, as gradients
 do. Then ``<F(x), y> == <x, F.adjoint(y)>`` with the ordinary sums over all elements. Where PyTorch is to differentiate
 through the operators, see ``partita.torch``.
+
+>>> import partita as pt
+>>> everyone = pt.Partition(pt.Team(2, "host"))
+>>> copies = pt.collective.broadcast(everyone.inclusive([0]), everyone)
+>>> copies.adjoint(copies(pt.ones(2, team=everyone.inclusive([0]).team))).tolist()
+[2.0, 2.0]
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ pub(super) fn load(name: &str, text: &str) -> Result<sys::CUmodule, CudaError> {
     let terminated = [text.as_bytes(), b"\0"].concat();
     let loaded = log.with_options(|count, options, values| {
         let start = terminated.as_ptr().cast();
-        // SAFETY: the text ends with a zero byte; options and values are as many as stated and outlive the call.
+        // SAFETY: the text ends with a zero byte; options and values are as many as stated and outlive it.
         unsafe { sys::cuModuleLoadDataEx(&mut module, start, count, options, values) }
     });
     log.tell(name, text, loaded.result().during("loading a module"))?;
