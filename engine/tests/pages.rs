@@ -1,4 +1,4 @@
-//! The page of the documentation that shows four plans: written by the code it describes. Set
+//! Pages of the documentation that show plans and steps: written by the code they describe. Set
 //! `UPDATE_GOLDEN=1` to write it anew; then read it.
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -88,13 +88,60 @@ fn page() -> String {
     page
 }
 
+const EXPLAINED: &str = "# What runs, explained
+
+`explain` prints what computing an array will do, and computes nothing: the plans by which elements travel, with
+the bytes of every link between parts, and the kernels that read them. It prints the steps that lowering makes,
+which are what runs; a test compares the bytes with those that ranks send.
+
+`u` is an array of 12 x 12 f32 whose rows are divided among three parts, `v` one whose columns are.
+
+A test writes this page.
+";
+
+/// Code, the array that it makes, and what is said of it.
+macro_rules! explained {
+    ($page:ident, $title:literal, $code:expr) => {
+        let code = stringify!($code).split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = $code.explain().unwrap();
+        write!($page, "\n## {}\n\n`{code}`\n\n```text\n{said}\n```\n", $title).unwrap();
+    };
+}
+
+fn explained() -> String {
+    let team = Team::on(&[Device::host()], 3).unwrap();
+    let on = |grid: &[i64]| {
+        let dist = Distribution::builder(&[12, 12]).grid(grid).build().unwrap();
+        Array::from_fn(&team, &dist, |at| (at[0] * 5 + at[1] * 7) as f32).unwrap()
+    };
+    let (u, v) = (on(&[3, 1]), on(&[1, 3]));
+    let columns = v.distribution().unwrap();
+    let mut page = EXPLAINED.to_owned();
+    explained!(page, "A stencil", u.slice(&s![2..]) - u.slice(&s![1..-1]) * 2 + u.slice(&s![..-2]));
+    explained!(page, "Operands that are divided differently", &u * &v);
+    explained!(page, "A reduction, and a kernel that needs it", &u / (&u * &u).sum(&[]).sqrt());
+    explained!(page, "A scan along the axis that is divided", u.cumulative_sum(0));
+    explained!(page, "A sort", v.sort(1, false));
+    explained!(page, "Elements by their number", u.gathered(&[4], &[143, 0, 77, 12]).unwrap());
+    explained!(page, "Another shape", v.reshaped(&[144]).unwrap());
+    explained!(page, "Pieces side by side", Array::concatenate(&[&u, &v], 0).unwrap());
+    explained!(page, "Another distribution", u.redistribute(&columns).unwrap());
+    explained!(
+        page,
+        "A Fourier transform of 12 x 6 pairs",
+        u.reshaped(&[12, 6, 2]).unwrap().fft(&[0, 1]).unwrap()
+    );
+    page
+}
+
 #[test]
-fn the_page_of_plans_is_what_the_code_says() {
-    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/plans.md");
-    let page = page();
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&file, &page).unwrap();
+fn pages_are_what_the_code_says() {
+    for (name, page) in [("plans.md", page()), ("explain.md", explained())] {
+        let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs").join(name);
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            std::fs::write(&file, &page).unwrap();
+        }
+        let kept = std::fs::read_to_string(&file).unwrap_or_default();
+        assert!(kept == page, "{} differs: UPDATE_GOLDEN=1 writes it anew", file.display());
     }
-    let kept = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(kept == page, "{} differs: UPDATE_GOLDEN=1 writes it anew", file.display());
 }

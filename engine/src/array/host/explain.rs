@@ -373,9 +373,15 @@ impl fmt::Display for KernelStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let cells: u64 = self.cells.iter().sum();
         let busy = self.cells.iter().filter(|&&cells| cells > 0).count();
-        for exchange in &self.exchanges {
-            writeln!(f, "{exchange}")?;
+        for (at, exchange) in self.exchanges.iter().enumerate() {
+            f.write_str(if at > 0 { "\n" } else { "" })?;
+            write!(f, "{exchange}")?;
         }
+        // Elements that only arrive.
+        if cells == 0 && !self.exchanges.is_empty() {
+            return Ok(());
+        }
+        f.write_str(if self.exchanges.is_empty() { "" } else { "\n" })?;
         write!(
             f,
             "kernel {} on {busy} parts ({}): {} bytes read, {} written, {} operations",

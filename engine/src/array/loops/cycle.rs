@@ -15,6 +15,7 @@ use crate::array::loops::passes::tiles::tiled;
 use crate::array::memory::pitch::Pitch;
 use crate::array::memory::storage::{HaloWidths, Storage};
 use crate::array::record::node::Node;
+use crate::array::recorder::recording::Recorder;
 use crate::config::config;
 use crate::device::{Allocation, Buffer, Device, DeviceKind, Job, Recording};
 use crate::error::Result;
@@ -422,7 +423,7 @@ fn detach(array: &Array) -> Result<()> {
     let Some(old) = array.node.storage() else { return Ok(()) };
     let node = &array.node;
     let copy = old.like(&node.team, node.dtype)?;
-    program::execute(&old.copy_owned(&node.team, node.dtype, &copy)?)?;
+    Recorder::default().execute(old.copy_owned(&node.team, node.dtype, &copy)?)?;
     node.set_ready(Arc::new(copy));
     Ok(())
 }

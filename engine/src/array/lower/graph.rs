@@ -195,6 +195,16 @@ impl Graph {
         matches!(self.expr(node), Some(Expr::Reduce { .. }))
     }
 
+    /// Whether it is computed by steps of its own, which never share a kernel with others, and is not yet.
+    pub fn is_apart(&self, node: NodeId) -> bool {
+        match self.expr(node) {
+            None | Some(Expr::Fill(_) | Expr::Constant(_) | Expr::Coord(_) | Expr::Number(..)) => false,
+            Some(Expr::Apply(..) | Expr::View { .. } | Expr::Reshaped { .. } | Expr::Reduce { .. }) => false,
+            Some(Expr::Scan { .. } | Expr::Sort { .. } | Expr::Joined(_) | Expr::Listed { .. }) => true,
+            Some(Expr::Redistributed { .. } | Expr::Moved { .. } | Expr::Butterflies(..)) => true,
+        }
+    }
+
     /// About how many instructions it takes per element, without its operands.
     pub fn weight(&self, node: NodeId) -> u32 {
         self.expr(node).map_or(0, Expr::weight)

@@ -29,8 +29,7 @@ impl Lowerer<'_> {
         let aliases = propagation.aliases;
         if let Some(found) = found {
             self.list.steps.extend(aliases);
-            self.graph.set_alias(node, found);
-            return Ok(());
+            return self.named(node, found);
         }
         let dist = self.graph.distribution(node)?;
         let (base, pitch) = match self.seen(base, &dist) {
@@ -64,6 +63,19 @@ impl Lowerer<'_> {
                 self.list.steps.push(Step::Alias { result: node, base, dist: Arc::clone(&dist) });
                 self.computed_in(node, (&dist, &dist), pitch);
             }
+        }
+        Ok(())
+    }
+
+    /// Makes a node another name of one of its shape: of its memory, if it is that and divided alike.
+    fn named(&mut self, node: NodeId, found: NodeId) -> Result<()> {
+        let dist = self.graph.distribution(node)?;
+        match self.graph.memory_state(found).cloned() {
+            Some(state) if state.dist.same_layout(&dist) && !has_halo(&state.dist) => {
+                self.list.steps.push(Step::Alias { result: node, base: found, dist: Arc::clone(&dist) });
+                self.computed_in(node, (&dist, &dist), state.pitch);
+            }
+            _ => self.graph.set_alias(node, found),
         }
         Ok(())
     }
@@ -111,6 +123,11 @@ impl ShapePropagation<'_, '_> {
             return Ok(*known);
         }
         let found = match self.aliased(node, shape)? {
+            // No kernel computes it together with others, so it is memory of its own, which may be seen so.
+            None if self.lowerer.graph.is_apart(node) => {
+                self.lowerer.evaluate(&[node])?;
+                self.aliased(node, shape)?
+            }
             None if level < MOST_LEVELS => self.expression(node, shape, level)?,
             found => found,
         };
