@@ -25,6 +25,7 @@ __all__ = ["Array"]
 
 _Method = Callable[[Any, Operand], "Array"]
 _M = TypeVar("_M", bound=Callable[..., Any])
+_new = _native.Exporter.__new__
 
 
 def _named(method: _M, name: str) -> _M:
@@ -47,9 +48,14 @@ def _arithmetic(name: str, operation: str) -> tuple[_Method, _Method, _Method]:
 
 def _infix(name: str, operation: str) -> _Method:
     def method(self: Array, other: Operand) -> Array:
-        # As `operate` begins, without calls of Python's for the usual operands.
+        # As `operate` begins and `Array(plain)` ends, without calls of Python's for the usual operands.
         if not (self._scalar or watch.count):
             plain = self._native.plain(operation, other._native if isinstance(other, Array) and not other._scalar else other, False)
+            if plain is not None and type(self) is Array:
+                made = _new(Array)
+                made._native, made._scalar, made._readonly = plain, False, False
+                made._link = made._readers = None
+                return made
             if plain is not None:
                 return type(self)(plain)
         return operate(operation, self, other)  # type: ignore[no-any-return]
