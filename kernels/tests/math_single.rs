@@ -12,7 +12,7 @@ use std::f64::consts::FRAC_2_SQRT_PI;
 use host::run_on_host;
 use partita_kernels::cpu::Program;
 use partita_kernels::math::{expand, single as s};
-use partita_kernels::{Builder, DType, Launch, Math1, Math2, Op, Value, Verified, View};
+use partita_kernels::{Builder, DType, Launch, Math1, Math2, Op, Scalar, Value, Verified, View};
 
 /// A function of one operand: its IR name, code, f64 reference, and the error of the exhaustive sweep.
 struct Unary {
@@ -455,6 +455,26 @@ fn ir_and_compiled_functions_give_the_same_bits() {
         let kernel = kernel_of(2, |k, x| k.math2(case.math, x[0], x[1]));
         for ((&a, &b), got) in a.iter().zip(&b).zip(run(&kernel, &mut [a.clone(), b.clone()])) {
             assert_same_bits(&format!("{:?}", case.math), got, (case.f)(a, b), a, b);
+        }
+    }
+}
+
+/// Of f16 and bf16 all operands can be tried: the short forms round to the bits of the others.
+#[test]
+fn functions_of_16_bits_give_the_same_bits_with_fused_multiply_add() {
+    type Pair = (&'static str, fn(f32) -> f32, fn(f32, bool) -> f32);
+    let functions: [Pair; 3] =
+        [("exp", s::exp, s::exp_narrow), ("sin", s::sin, s::sin_narrow), ("cos", s::cos, s::cos_narrow)];
+    for (dtype, (name, whole, narrow)) in
+        [DType::F16, DType::BF16].iter().flat_map(|d| functions.map(|f| (*d, f)))
+    {
+        let rounded = |x: f32| Scalar::from_f64(dtype, x.into());
+        for bits in 0..=u64::from(u16::MAX) {
+            let x = Scalar { dtype, bits }.to_f64() as f32;
+            let [expected, given] = [rounded(whole(x)), rounded(narrow(x, dtype == DType::F16))];
+            let same =
+                expected.bits == given.bits || whole(x).is_nan() && narrow(x, dtype == DType::F16).is_nan();
+            assert!(same, "{dtype} {name}({x:e}): expected {expected:?}, given {given:?}");
         }
     }
 }

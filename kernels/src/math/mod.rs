@@ -67,15 +67,38 @@ macro_rules! for_math2 {
 /// An equal kernel in which every mathematical function is spelled out in basic instructions, for
 /// devices whose own functions are inaccurate or absent. f16 and bf16 compute in f32.
 pub fn expand(kernel: &Verified) -> Verified {
-    expand_for(kernel, Subnormals::Kept)
+    expand_as(kernel, Spelling::Whole)
 }
 
 /// The same for devices that do this with subnormals.
 pub(crate) fn expand_for(kernel: &Verified, subnormals: Subnormals) -> Verified {
+    let flushes = subnormals != Subnormals::Kept;
+    expand_as(kernel, if flushes { Spelling::Flushed } else { Spelling::Whole })
+}
+
+/// The same bits for devices with fused multiply-add and slow conversions: exp, sin and cos of f16 and bf16 take half
+/// the instructions.
+pub fn expand_fused(kernel: &Verified) -> Verified {
+    expand_as(kernel, Spelling::Fused)
+}
+
+/// How functions are spelled out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Spelling {
+    Whole,
+    /// Angles are taken to be small, and the form stores whether they are.
+    SmallAngles,
+    /// Subnormal results are zeros, and operands of functions that scale two of them.
+    Flushed,
+    /// Those of 16 bits with fused multiply-add.
+    Fused,
+}
+
+fn expand_as(kernel: &Verified, spelling: Spelling) -> Verified {
     if !kernel.kernel().body.iter().any(|inst| matches!(inst.op, Op::Math1(..) | Op::Math2(..))) {
         return kernel.clone();
     }
-    let (builder, form) = spelled(kernel.kernel(), false, subnormals != Subnormals::Kept);
+    let (builder, form) = spelled(kernel.kernel(), spelling);
     let expanded = builder.finish(form).expect("spelling a function out keeps every rule of the IR");
     crate::simplify(&expanded)
 }
@@ -89,13 +112,13 @@ pub fn expand_small_angles(kernel: &Verified) -> Option<Verified> {
     if !kernel.kernel().body.iter().any(|inst| angle(&inst.op)) {
         return None;
     }
-    let (builder, form) = spelled(kernel.kernel(), true, false);
+    let (builder, form) = spelled(kernel.kernel(), Spelling::SmallAngles);
     builder.finish(form).ok().map(|expanded| crate::simplify(&expanded))
 }
 
-/// The kernel spelled out, and its form. With `small`, angles are taken to be, and the form stores whether.
-/// With `flush`, subnormal results are zeros, and operands of functions that scale two of them.
-fn spelled(old: &Kernel, small: bool, flush: bool) -> (Builder, Form) {
+/// The kernel spelled out, and its form.
+fn spelled(old: &Kernel, spelling: Spelling) -> (Builder, Form) {
+    let [small, flush] = [Spelling::SmallAngles, Spelling::Flushed].map(|other| spelling == other);
     let mut builder = Builder::like(old);
     let mut renamed: Vec<Value> = Vec::with_capacity(old.body.len());
     let mut are_small = Vec::new();
@@ -103,12 +126,16 @@ fn spelled(old: &Kernel, small: bool, flush: bool) -> (Builder, Form) {
         let op = inst.op.map(|value| renamed[value.index()]);
         renamed.push(match op {
             Op::Math1(function, a) => {
-                let spell = if small { spell_small } else { spell1 };
                 if small && angle_limit(function, inst.dtype).is_some() {
                     are_small.push((function, a));
                 }
                 in_full_width(&mut builder, inst.dtype, &[a], |b, x| {
-                    let result = spell(b, function, x[0]);
+                    let narrow = (spelling == Spelling::Fused).then_some(inst.dtype);
+                    let result = match narrow.and_then(|dtype| spell_narrow(b, function, x[0], dtype)) {
+                        Some(result) => result,
+                        None if small => spell_small(b, function, x[0]),
+                        None => spell1(b, function, x[0], spelling == Spelling::Fused),
+                    };
                     flushed(b, result, flush)
                 })
             }
@@ -167,10 +194,10 @@ fn in_full_width(
     builder.cast(result, dtype)
 }
 
-fn spell1(builder: &mut Builder, function: Math1, a: Value) -> Value {
+fn spell1(builder: &mut Builder, function: Math1, a: Value, fused: bool) -> Value {
     let double = builder.dtype(a) == DType::F64;
     trace(builder, |cell| {
-        let x = Traced::new(cell, a);
+        let x = Traced::new(cell, a).shifting(fused);
         macro_rules! call {
             ($f:path) => {
                 $f(x)
@@ -194,9 +221,21 @@ fn spell_small(builder: &mut Builder, function: Math1, a: Value) -> Value {
         (Math1::Sin, true) => |x| double::sin_small(x),
         (Math1::Cos, true) => |x| double::cos_small(x),
         (Math1::Tan, true) => |x| double::tan_small(x),
-        _ => return spell1(builder, function, a),
+        _ => return spell1(builder, function, a, false),
     };
     trace(builder, |cell| spell(Traced::new(cell, a)))
+}
+
+/// As [`spell1`], of an f32 that was widened from one of 16 bits.
+fn spell_narrow(builder: &mut Builder, function: Math1, a: Value, from: DType) -> Option<Value> {
+    let spell: for<'b, 'k> fn(Traced<'b, 'k>, bool) -> Traced<'b, 'k> = match function {
+        Math1::Exp => |x, f16| single::exp_narrow(x, f16),
+        Math1::Sin => |x, f16| single::sin_narrow(x, f16),
+        Math1::Cos => |x, f16| single::cos_narrow(x, f16),
+        _ => return None,
+    };
+    let is_f16 = from == DType::F16;
+    (is_f16 || from == DType::BF16).then(|| trace(builder, |cell| spell(Traced::new(cell, a), is_f16)))
 }
 
 /// The sine of `quadrant` quarter turns and a rest within pi/4: nothing is left to reduce.

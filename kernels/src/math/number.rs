@@ -75,6 +75,8 @@ pub trait Number:
     fn abs(self) -> Self;
     /// Correctly rounded square root.
     fn sqrt(self) -> Self;
+    /// `self * b + c`, rounded once.
+    fn mul_add(self, b: Self, c: Self) -> Self;
     /// Round to the nearest integral value, ties to even.
     fn round(self) -> Self;
     /// Round towards zero to an integral value.
@@ -165,6 +167,10 @@ macro_rules! compiled_number {
             #[inline(always)]
             fn sqrt(self) -> Self {
                 $float::sqrt(self)
+            }
+            #[inline(always)]
+            fn mul_add(self, b: Self, c: Self) -> Self {
+                $float::mul_add(self, b, c)
             }
             #[inline(always)]
             fn round(self) -> Self {

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
 use super::number::{Double, Integer, Mask, Number, Single};
+use super::single::SHIFTER;
 use crate::build::Builder;
 use crate::dtype::{DType, Scalar};
 use crate::ir::{BinaryOp, CompareOp, UnaryOp, Value};
@@ -16,6 +17,8 @@ type Cell<'b, 'k> = &'b RefCell<&'k mut Builder>;
 pub(super) struct Traced<'b, 'k> {
     cell: Cell<'b, 'k>,
     value: Value,
+    /// An addition rounds to integers at less cost than conversions.
+    shifts: bool,
 }
 
 /// Lends the builder to numbers for the time of one function.
@@ -29,11 +32,15 @@ pub(super) fn trace(
 
 impl<'b, 'k> Traced<'b, 'k> {
     pub(super) fn new(cell: Cell<'b, 'k>, value: Value) -> Self {
-        Traced { cell, value }
+        Traced { cell, value, shifts: false }
+    }
+
+    pub(super) fn shifting(self, shifts: bool) -> Self {
+        Traced { shifts, ..self }
     }
 
     fn with(self, f: impl FnOnce(&mut Builder) -> Value) -> Self {
-        Traced { cell: self.cell, value: f(&mut self.cell.borrow_mut()) }
+        Traced { value: f(&mut self.cell.borrow_mut()), ..self }
     }
 
     fn unary(self, op: UnaryOp) -> Self {
@@ -155,6 +162,9 @@ impl Number for Traced<'_, '_> {
     fn sqrt(self) -> Self {
         self.unary(UnaryOp::Sqrt)
     }
+    fn mul_add(self, b: Self, c: Self) -> Self {
+        self.with(|k| k.fma(self.value, b.value, c.value))
+    }
     fn round(self) -> Self {
         self.unary(UnaryOp::Round)
     }
@@ -189,6 +199,15 @@ impl Number for Traced<'_, '_> {
     }
     fn from_int(value: Self) -> Self {
         value.to_int()
+    }
+    fn nearest(self) -> (Self, Self) {
+        if self.shifts && self.dtype() == DType::F32 {
+            let shifter = Number::lit(self, SHIFTER.into());
+            let shifted = self + shifter;
+            return (shifted - shifter, shifted.to_bits() - shifter.to_bits());
+        }
+        let n = self.round().to_int();
+        (Self::from_int(n), n)
     }
 }
 

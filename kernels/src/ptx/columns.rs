@@ -11,7 +11,7 @@
 
 use std::collections::BTreeSet;
 
-use super::limits::{MAX_INSTRUCTIONS, MAX_SHARED_BYTES, shared_bytes_at_launch};
+use super::limits::{MAX_INSTRUCTIONS, MAX_SHARED_BYTES, shared_bytes_at_launch, variant};
 use super::text::PtxTarget;
 use crate::dtype::DType;
 use crate::ir::{Access, BinaryOp, Form, Kernel, Op, Value};
@@ -37,6 +37,9 @@ const AHEAD: usize = 4;
 /// Instructions of a plane beside those of the body.
 const OVERHEAD: usize = 50;
 
+/// Shared memory of a multiprocessor that blocks side by side may have.
+const SHARED_OF_ALL: usize = 225 << 10;
+
 /// A range of offsets, both ends included.
 pub(crate) type Reach = (i32, i32);
 
@@ -54,6 +57,8 @@ pub(crate) struct StreamingPlan {
     pub ahead: usize,
     /// Planes of which the loop has a copy each, and shared memory room.
     pub unroll: usize,
+    /// Blocks that must fit side by side, in general one: fewer registers are not wanted, either.
+    pub blocks: u32,
     /// One per loaded parameter.
     pub columns: Vec<Column>,
 }
@@ -360,6 +365,11 @@ impl StreamingPlan {
         let walks = columns.iter().any(|c| depth(c.planes) > 1);
         let plane: usize = columns.iter().map(|c| c.plane_bytes(size(c.param), lanes)).sum();
         let present = columns.iter().map(Column::present).max()?;
+        let is_star = across.is_some() && columns.iter().all(|c| c.row_sides == Sides::NONE);
+        // More registers may be spilled then, so it is no default.
+        let set = variant("PARTITA_STREAMING_BLOCKS").filter(|_| is_star && !is_scaled);
+        let blocks = set.map_or(1, |[blocks]| blocks.max(1));
+        let room = room.min(SHARED_OF_ALL / blocks);
         let fits = |ahead: &usize| {
             let words: usize =
                 columns.iter().map(|c| c.words(register_bytes(c), lanes, *ahead, is_scaled)).sum();
@@ -370,17 +380,16 @@ impl StreamingPlan {
         };
         // A star: nothing is computed of the words between two vectors, and half of the registers leave room
         // for twice as many blocks.
-        let is_star = across.is_some() && columns.iter().all(|c| c.row_sides == Sides::NONE);
         let is_too_wide = is_star && widest.size_bytes() == 2 && lanes > 4;
         if is_too_wide || !walks || computed > MAX_INSTRUCTIONS {
             return None;
         }
         let ahead = (least..=AHEAD).rev().find(fits)?;
-        let unroll = present + ahead;
+        let (unroll, blocks) = (present + ahead, blocks as u32);
         let x = kernel.rank - 1;
         let others = (0..x).filter(|&dim| dim != along && Some(dim) != across);
         let slots = std::iter::once(along).chain(others).chain(across).chain([x]).collect();
-        Some(StreamingPlan { lanes, slots, across: across.is_some(), ahead, unroll, columns })
+        Some(StreamingPlan { lanes, slots, across: across.is_some(), ahead, unroll, blocks, columns })
     }
 
     pub(crate) fn column(&self, param: u32) -> &Column {

@@ -31,7 +31,7 @@ pub struct PtxUnsupported {
 /// # Errors
 /// The kernel has so many parameters that a launch could not pass them.
 pub fn emit(kernel: &Verified, target: &PtxTarget) -> Result<Module, PtxUnsupported> {
-    let verified = math::expand(kernel);
+    let verified = math::expand_fused(kernel);
     let kernel = verified.kernel();
     let schedule = Schedule::of(&verified, target);
     let entries = match &kernel.form {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::columns::StreamingPlan;
-use super::limits::{MAX_INSTRUCTIONS, MAX_SHARED_BYTES};
+use super::limits::{MAX_INSTRUCTIONS, MAX_SHARED_BYTES, variant};
 use super::text::PtxTarget;
 use crate::ir::{Access, Form, Kernel, Offsets};
 use crate::verify::Verified;
@@ -177,11 +177,12 @@ impl Planes {
         };
         let plans = (0..).map(|n| most >> n).take_while(|&count| count >= least).map(plan);
         let computed = kernel.body.len() * vector.lanes;
+        let [words, loads] = variant("PARTITA_PLANES").unwrap_or([MOST_WORDS, MOST_LOADS]);
         let mut fitting = plans.filter(|plan| {
-            plan.words(kernel) <= MOST_WORDS && (computed * plan.count <= MOST_COMPUTED || plan.count == 1)
+            plan.words(kernel) <= words && (computed * plan.count <= MOST_COMPUTED || plan.count == 1)
         });
         let mut params = 0..kernel.params.len() as u32;
-        fitting.next().filter(|plan| params.all(|param| plan.loads(param) <= MOST_LOADS * plan.count))
+        fitting.next().filter(|plan| params.all(|param| plan.loads(param) <= loads * plan.count))
     }
 
     /// One point: so arrays of any phase, of 16-bit elements too, take this entry.

@@ -1,13 +1,14 @@
 //! Every form over ranks, odd sizes, offsets, strides, broadcasts and empty regions, on whole grids and
 //! on grids so small that the region is cut.
 
+use partita_kernels::ptx::{Facts, Span};
 use partita_kernels::{BinaryOp, Builder, DType, Fold, FoldOp, Launch, Verified, View};
 
 use crate::agreement::{
     SCANS, arg_fold_case, bytes, c_strides, cases, copy, copy_case, difference, fold_case, indexed_cases,
     scan_case, sevenths, small_numbers, strided_fold_case,
 };
-use crate::machine::{Compiled, Setting, Tally, on_host};
+use crate::machine::{Compiled, Setting, Tally, agree, on_host};
 
 #[test]
 fn folds_of_every_type_and_shape() {
@@ -231,6 +232,36 @@ fn gather_and_scatter_of_every_type() {
         }
     }
     tally.ran_through(&["pointwise"]);
+}
+
+/// Arrays as they are and transposed: a square's mirror image has the next block, whatever the number of squares.
+#[test]
+fn squares_and_their_mirror_images_are_neighbours() {
+    let mut k = Builder::new("both", 3);
+    let inputs = [(); 4].map(|()| k.input(DType::F32));
+    let outputs = [(); 2].map(|()| k.output(DType::F32));
+    let [a, b, c, d] = inputs.map(|input| k.load(input, &[0; 3]));
+    let (sum, difference) = (k.binary(BinaryOp::Add, a, b), k.binary(BinaryOp::Sub, c, d));
+    let kernel = k.elementwise(&[(outputs[0], sum), (outputs[1], difference)]).unwrap();
+    let setting = Setting { aliased: true, ..Setting::PLAIN };
+    for (extent, blocks) in [(17usize, [6, 1]), (33, [6, 1]), (64, [6, 1]), (90, [10, 2]), (160, [14, 3])] {
+        let (n, n64) = (2 * extent * extent, extent as i64);
+        let strides = [[n64 * n64, n64, 1], [n64 * n64, 1, n64]];
+        let views = [0, 0, 1, 1, 0, 0].map(|turned| View { offset: 0, strides: strides[turned].to_vec() });
+        let launch = Launch {
+            extents: vec![2, extent, extent],
+            origin: vec![0; 3],
+            views: views.to_vec(),
+            arguments: vec![],
+        };
+        let (a, b) = (small_numbers(DType::F32, n, 1), small_numbers(DType::F32, n, 2));
+        let arrays = vec![a.clone(), b.clone(), a, b, vec![0; 4 * n], vec![0; 4 * n]];
+        assert_eq!(agree(&kernel, &launch, &arrays, setting), ["transpose"]);
+        let memory = [1u64, 2, 1, 2, 3, 4].map(|array| Span { address: array << 32, bytes: 4 * n as u64 });
+        let module = Compiled::new(&kernel, setting).module;
+        let grids = module.plan(&launch, &memory, Facts { multiprocessors: 4 }).grids(0);
+        assert_eq!(grids[0].grid[..2], blocks, "{extent}");
+    }
 }
 
 #[test]

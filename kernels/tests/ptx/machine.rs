@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use partita_kernels::ptx::{Facts, Module, PtxTarget, Span, emit};
-use partita_kernels::{Form, Launch, Verified};
+use partita_kernels::{Access, Form, Launch, Verified};
 use simcuda::{Fault, Machine};
 
 use crate::agreement::{self, Arrays, difference};
@@ -19,13 +19,15 @@ pub struct Setting {
     pub shrunk: bool,
     /// Elements between a multiple of 256 bytes and the first of parameter `p`: `(p + 1) * shift`.
     pub shift: usize,
+    /// Equal inputs are one array.
+    pub aliased: bool,
     /// Of the device that is launched on.
     pub multiprocessors: u32,
 }
 
 impl Setting {
     pub const PLAIN: Setting =
-        Setting { target: PtxTarget { sm: 80 }, shrunk: false, shift: 0, multiprocessors: 4 };
+        Setting { target: PtxTarget { sm: 80 }, shrunk: false, shift: 0, aliased: false, multiprocessors: 4 };
 }
 
 /// What the definition makes of a reduction, and the host of any other launch.
@@ -71,14 +73,18 @@ impl Compiled {
         let facts = Facts { multiprocessors: setting.multiprocessors };
         let mut machine = Machine::new(7);
         machine.set_branch_limit(BRANCH_LIMIT);
-        let spans: Vec<Span> = (arrays.iter().zip(&kernel.kernel().params).enumerate())
-            .map(|(p, (bytes, param))| {
+        let params = &kernel.kernel().params;
+        let mut spans: Vec<Span> = Vec::new();
+        for (p, (bytes, param)) in arrays.iter().zip(params).enumerate() {
+            let is_same = |&other: &usize| params[other] == *param && arrays[other] == *bytes;
+            let same = (0..p).filter(|_| setting.aliased && param.access == Access::In).find(is_same);
+            spans.push(same.map(|other| spans[other]).unwrap_or_else(|| {
                 let before = ((p + 1) * setting.shift * param.dtype.size_bytes()) as u64;
                 let address = machine.alloc((before + bytes.len() as u64).max(1), 256) + before;
                 machine.write(address, bytes).unwrap();
                 Span { address, bytes: bytes.len() as u64 }
-            })
-            .collect();
+            }));
+        }
         let plan = self.module.plan(launch, &spans, facts);
         let scratch = if plan.scratch_bytes > 0 { machine.alloc(plan.scratch_bytes, 256) } else { 0 };
         let mut entries = Vec::new();

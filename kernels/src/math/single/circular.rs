@@ -20,10 +20,10 @@ const TURNS_PER_RADIAN: [i64; 7] =
 
 /// An angle as quarter turns and a rest in [-pi/4, pi/4], the latter a sum of two floats. Only the last two
 /// bits of `quadrant` count.
-struct Angle<N: Number> {
-    high: N,
-    low: N,
-    quadrant: N::Int,
+pub(super) struct Angle<N: Number> {
+    pub high: N,
+    pub low: N,
+    pub quadrant: N::Int,
 }
 
 /// The angle of `0 <= x < SMALL_ANGLE`: x - n pi/2. The first two subtractions are exact, the third rounds,
@@ -71,7 +71,7 @@ fn turns<N: Single>(x: N) -> (N::Int, N::Int) {
 /// The angle of `x >= 2048`. The signed 64-bit fraction of a quarter turn becomes a sum of two floats, which
 /// is multiplied by pi/2 in parts (Dekker 1971).
 #[inline(always)]
-fn large_angle<N: Single>(x: N) -> Angle<N> {
+pub(super) fn large_angle<N: Single>(x: N) -> Angle<N> {
     let (upper_word, lower_word) = turns(x);
     let quadrant = (upper_word + x.int(1 << 29)).shr(30);
     let (upper_word, lower_word) = (upper_word.shl(2) | lower_word.shr(30), lower_word.shl(2));
@@ -110,12 +110,16 @@ fn sine<N: Single>(angle: Angle<N>, quadrants: i64) -> N {
     sine_of_rest(angle.high + angle.low, angle.quadrant + angle.quadrant.lit(quadrants))
 }
 
-/// The sine of quarter turns and a rest within pi/4. Errors of the polynomials 2^-27.9 and 2^-33.
+/// Of sine and cosine within pi/4, without their first terms; errors 2^-27.9 and 2^-33.
+pub(super) const SINE: [f64; 3] = [-0.00019517896, 0.008332187, -0.16666655];
+pub(super) const COSINE: [f64; 4] = [2.4432327e-5, -0.001388731, 0.041666646, -0.5];
+
+/// The sine of quarter turns and a rest within pi/4.
 #[inline(always)]
 pub fn sine_of_rest<N: Single>(r: N, quadrant: N::Int) -> N {
     let s = r * r;
-    let sin = r + r * (s * horner(s, &[-0.00019517896, 0.008332187, -0.16666655]));
-    let cos = r.lit(1.0) + s * horner(s, &[2.4432327e-5, -0.001388731, 0.041666646, -0.5]);
+    let sin = r + r * (s * horner(s, &SINE));
+    let cos = r.lit(1.0) + s * horner(s, &COSINE);
     let odd = quadrant.shl(31).lt(quadrant.lit(0));
     flip(N::select(odd, cos, sin), quadrant.shr(1).shl(31))
 }
@@ -170,7 +174,7 @@ pub fn tan<N: Single>(x: N) -> N {
 }
 
 /// What is left of pi/2 and pi after rounding to f32.
-const HALF_PI_LOW: f64 = -4.371139e-8;
+pub(super) const HALF_PI_LOW: f64 = -4.371139e-8;
 const PI_LOW: f64 = -8.742278e-8;
 
 /// `(s, asin s - s)` where s is a if a <= 1/2, else sqrt((1 - a) / 2); NaN beyond 1. Error 2^-27.6.

@@ -21,7 +21,7 @@ pub(super) fn upper<N: Single>(x: N) -> N {
 }
 
 /// ln 2 in two parts (Cody and Waite 1980); the first has 16 bits, so n times it is exact for |n| < 2^8.
-const LN2: [f64; 2] = [0.693145751953125, 1.4286068e-6];
+pub(super) const LN2: [f64; 2] = [0.693145751953125, 1.4286068e-6];
 
 /// `x - n ln 2` with its rounding error.
 #[inline(always)]

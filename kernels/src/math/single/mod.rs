@@ -13,6 +13,7 @@
 
 mod circular;
 mod exponential;
+mod narrow;
 
 pub use circular::{
     SMALL_ANGLE, acos, asin, atan, atan2, cos, cos_small, sin, sin_small, sine_of_rest, tan, tan_small,
@@ -20,3 +21,4 @@ pub use circular::{
 pub use exponential::{
     acosh, asinh, atanh, cbrt, cosh, erf, exp, expm1, hypot, log, log1p, log2, log10, pow, sinh, tanh,
 };
+pub use narrow::{SHIFTER, cos_narrow, exp_narrow, sin_narrow};

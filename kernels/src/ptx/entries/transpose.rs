@@ -85,14 +85,45 @@ impl PtxWriter<'_> {
         }
         self.op("mov.b32 %tx, %tid.x");
         self.op("mov.b32 %ty, %tid.y");
-        for (axis, to) in [("x", "%left"), ("y", "%top")] {
-            let number = self.set(Class::B32, "mov.b32", &[&format!("%ctaid.{axis}")]);
-            self.op(&format!("mul.lo.u32 {to}, {number}, {SIDE}"));
+        self.op("mov.b32 %left, %ctaid.x");
+        self.op("mov.b32 %top, %ctaid.y");
+        self.mirrored_squares(slots - 1);
+        for to in ["%left", "%top"] {
+            self.op(&format!("mul.lo.u32 {to}, {to}, {SIDE}"));
         }
         if slots > 2 {
             let number = self.set(Class::B32, "mov.b32", &["%ctaid.z"]);
             self.digits(&number, 0..slots - 2);
         }
+    }
+
+    /// Where the grid is half as high as the region: blocks of even numbers have the squares of the upper
+    /// triangle, in their order the lower half of its rows mirrored behind the upper; the next block has the
+    /// mirror image.
+    fn mirrored_squares(&mut self, x: usize) {
+        let [mirrored, extent] = [Field::Mirrored, Field::Extent(x)].map(|field| self.field(field));
+        let plain = self.set(Class::Pred, "setp.eq.u32", &[&mirrored, "0"]);
+        self.op(&format!("@{plain} bra PLAIN"));
+        let pairs = self.set(Class::B32, "add.u32", &[&extent, &(2 * SIDE - 1).to_string()]);
+        let pairs = self.set(Class::B32, "shr.u32", &[&pairs, &(2 * SIDE).ilog2().to_string()]);
+        let last = self.set(Class::B32, "mad.lo.s32", &[&pairs, "2", "-1"]);
+        let image = self.set(Class::B32, "and.b32", &["%left", "1"]);
+        let image = self.set(Class::Pred, "setp.ne.u32", &[&image, "0"]);
+        let place = self.set(Class::B32, "shr.u32", &["%left", "1"]);
+        let upper = self.set(Class::Pred, "setp.gt.u32", &[&place, "%top"]);
+        let beside = self.set(Class::B32, "sub.u32", &[&place, "1"]);
+        let [across, down] = [&place, "%top"].map(|n| self.set(Class::B32, "sub.u32", &[&last, n]));
+        let column = self.set(Class::B32, "selp.b32", &[&beside, &across, &upper]);
+        let row = self.set(Class::B32, "selp.b32", &["%top", &down, &upper]);
+        self.op(&format!("selp.b32 %left, {row}, {column}, {image}"));
+        self.op(&format!("selp.b32 %top, {column}, {row}, {image}"));
+        let twice = self.set(Class::Pred, "setp.eq.and.u32", &["%left", "%top", &image]);
+        self.op(&format!("@{twice} ret"));
+        let most = self.set(Class::B32, "max.u32", &["%left", "%top"]);
+        let first = self.set(Class::B32, "mul.lo.u32", &[&most, &SIDE.to_string()]);
+        let outside = self.set(Class::Pred, "setp.ge.u32", &[&first, &extent]);
+        self.op(&format!("@{outside} ret"));
+        self.place("PLAIN");
     }
 
     /// The thread's points: loads, the squares of transposed inputs, what is computed and stored.

@@ -312,6 +312,7 @@ impl<'a> Source<'a> {
                 let along_y = y.steps[region.of(Quantity::Param(*param))] == self.size(*param);
                 u64::from(along_y && !self.adjacent(region, *param))
             }
+            Field::Mirrored => self.is_mirrored(region).into(),
             Field::Argument(n, dtype) => {
                 let scalar = self.launch.arguments[*n as usize];
                 // Narrow integers arrive as their registers hold them.

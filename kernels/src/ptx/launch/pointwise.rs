@@ -59,7 +59,13 @@ impl Source<'_> {
                 let (part, shape) = self.at_once(part.clone());
                 return self.cut(&part, &shape);
             }
-            vec![self.grid(entry, part, [shape.blocks(part), shape.threads], shape.planes, no_fold)]
+            let [width, height, others] = shape.blocks(part);
+            let blocks = match shape.entry == "transpose" && self.is_mirrored(part) {
+                // Half of a triangle and of its image, laid side by side.
+                true => [2 * (width.next_multiple_of(2) + 1), height.div_ceil(2), others],
+                false => [width, height, others],
+            };
+            vec![self.grid(entry, part, [blocks, shape.threads], shape.planes, no_fold)]
         };
         region.parts(&most).iter().flat_map(grids).collect()
     }
@@ -209,6 +215,17 @@ impl Source<'_> {
             phase: None,
             threads,
         })
+    }
+
+    /// An array is read at each point of a square region and at its mirror image: blocks of both places run at
+    /// the same time, and what one reads the other finds in L2.
+    pub(crate) fn is_mirrored(&self, region: &Region) -> bool {
+        let [.., y, x] = region.dims.as_slice() else { return false };
+        let read = || turnable(self.footprint()).map(|param| region.of(Quantity::Param(param)));
+        let is_image = |p: usize, q: usize| {
+            region.starts[p] == region.starts[q] && (x.steps[p], y.steps[p]) == (y.steps[q], x.steps[q])
+        };
+        x.extent == y.extent && read().any(|p| read().any(|q| p != q && is_image(p, q)))
     }
 
     /// Several points per thread, if the outputs allow it.

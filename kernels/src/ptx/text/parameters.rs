@@ -200,6 +200,8 @@ pub(crate) enum Field {
     Planes,
     /// 1 if neighbours along the slot before the innermost are neighbours in the parameter's memory.
     Turned(u32),
+    /// 1 if squares and their mirror images are neighbours in the grid.
+    Mirrored,
     /// A scalar argument.
     Argument(u32, DType),
     /// Where the elements that an index counts begin.
@@ -295,7 +297,7 @@ impl Field {
             Field::Start(Quantity::Param(_) | Quantity::Coord(_, DType::I64)) => Class::B64,
             Field::Delta(..) | Field::IndexedStart | Field::IndexedCount | Field::Stride(..) => Class::B64,
             Field::Extent(_) | Field::Start(_) | Field::Step(..) => Class::B32,
-            Field::Apart(_) | Field::Turned(_) => Class::B32,
+            Field::Apart(_) | Field::Turned(_) | Field::Mirrored => Class::B32,
             Field::Planes => Class::B32,
             Field::Fold(field) => field.class(),
             Field::Argument(_, DType::Bool) => Class::B32,
@@ -318,6 +320,7 @@ impl Field {
             Field::Apart(p) => format!("%apart{p}"),
             Field::Planes => "%planes".into(),
             Field::Turned(p) => format!("%turned{p}"),
+            Field::Mirrored => "%mirrored".to_owned(),
             Field::Argument(n, _) => format!("%arg{n}"),
             Field::IndexedStart => "%indexed".into(),
             Field::IndexedCount => "%count".into(),

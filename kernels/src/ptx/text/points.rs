@@ -83,12 +83,16 @@ impl PtxWriter<'_> {
         self.define_all(rest, points);
     }
 
-    /// Instructions for all points, one pair after the other.
+    /// Instructions for all points: one pair after the other, or one instruction after the other, so that what
+    /// all points need is no longer needed sooner.
     fn define_all(&mut self, instructions: &[usize], points: &mut [Point]) {
-        for pair in points.chunks_mut(2) {
-            for &at in instructions {
-                if !self.define_pair(at, pair) {
-                    pair.iter_mut().for_each(|point| self.define_at(at, point));
+        let most = if self.together { 1 } else { instructions.len().max(1) };
+        for instructions in instructions.chunks(most) {
+            for pair in points.chunks_mut(2) {
+                for &at in instructions {
+                    if !self.define_pair(at, pair) {
+                        pair.iter_mut().for_each(|point| self.define_at(at, point));
+                    }
                 }
             }
         }

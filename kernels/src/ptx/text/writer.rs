@@ -92,6 +92,8 @@ pub(crate) struct PtxWriter<'a> {
     given: usize,
     /// Blocks that must fit on a multiprocessor side by side; the assembler decides if it is 0.
     blocks: u32,
+    /// Points are computed one instruction after the other.
+    pub(super) together: bool,
     /// Words whose halves are these registers of 16 bits, since the last label.
     pub(super) words: BTreeMap<[String; 2], String>,
     /// The predicate of the instructions that are written now.
@@ -114,6 +116,7 @@ impl<'a> PtxWriter<'a> {
             shared: String::new(),
             given: 0,
             blocks: 0,
+            together: false,
             words: BTreeMap::new(),
             guard: None,
         }
@@ -216,6 +219,11 @@ impl<'a> PtxWriter<'a> {
     /// assembler spills some to fit one block more.
     pub(crate) fn side_by_side(&mut self, blocks: u32) {
         self.blocks = blocks;
+    }
+
+    /// Every instruction is written for all points before the next.
+    pub(crate) fn points_together(&mut self) {
+        self.together = true;
     }
 
     /// The entry: declarations, parameters, text.

@@ -23,7 +23,10 @@ pub(crate) fn entry(verified: &Verified, target: &PtxTarget, plan: &StreamingPla
         stores,
         detours: Vec::new(),
     };
-    stream.w.side_by_side(1);
+    stream.w.side_by_side(plan.blocks);
+    if plan.blocks > 1 {
+        stream.w.points_together();
+    }
     stream.locate();
     stream.fill();
     stream.planes();
