@@ -11,7 +11,7 @@ use super::parameters::{Class, class};
 use super::writer::PtxWriter;
 use crate::branches::{Branch, branches, computed, uniform};
 use crate::dtype::DType;
-use crate::ir::{BinaryOp, Kernel, Op, UnaryOp, Value};
+use crate::ir::{BinaryOp, Op, UnaryOp, Value};
 
 /// One point of a thread.
 pub(crate) struct Point {
