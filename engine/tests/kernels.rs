@@ -253,6 +253,118 @@ fn copies_through_transposed_reversed_and_broadcast_views() {
     }
 }
 
+/// Rows of all arrays at the same place of a unit, so that software adapters, too, run the stage `planes`: of
+/// every phase, with region edges in every place of a unit and of a group of planes.
+#[test]
+fn stencils_in_phase_of_every_type_and_shape() {
+    let shapes = [
+        star(2, 1),
+        star(2, 2),
+        star(3, 1),
+        star(3, 2),
+        cube(3, 1),
+        star(4, 1),
+        vec![vec![1, -5], vec![0, 6]],
+    ];
+    let mut count = 0;
+    for (n, offsets) in shapes.iter().enumerate() {
+        let (rank, pad) = (offsets[0].len(), offsets.iter().flatten().map(|o| o.abs()).max().unwrap());
+        for d in
+            [DType::U8, DType::Bool, DType::I16, DType::F16, DType::BF16, DType::F32, DType::I64, DType::F64]
+        {
+            for case in 0..3usize {
+                let unit = if d.size_bytes() == 8 { 2 } else { 4 };
+                let outer = [[4, 5, 7], [9, 8, 1], [2, 6, 13]][case];
+                let mut extents: Vec<usize> = outer[..rank - 1].to_vec();
+                extents.push([8, 29, 66][(case + n) % 3]);
+                let mut strides = vec![1i64; rank];
+                let mut stride = (extents[rank - 1] as i64 + 2 * i64::from(pad) + 4) / unit * unit;
+                for k in (0..rank - 1).rev() {
+                    strides[k] = stride;
+                    stride *= extents[k] as i64 + 2 * i64::from(pad);
+                }
+                let first = strides.iter().sum::<i64>() * i64::from(pad);
+                let offset = first / unit * unit + unit + (case as i64 + n as i64) % unit;
+                let kernel = match (d, case) {
+                    (DType::Bool, _) => exclusive(offsets),
+                    (_, 2) => placed(d, offsets),
+                    _ => weighted("in_phase", d, offsets),
+                };
+                let views = vec![View { offset, strides }; 2];
+                let launch = Launch { extents, origin: vec![3; rank], views, arguments: vec![] };
+                let n = (stride + 3 * unit) as usize;
+                agree(&kernel, &launch, &vec![small_numbers(d, n, 7), vec![0; n * d.size_bytes()]]);
+                count += 1;
+            }
+        }
+    }
+    println!("ran: stencils-in-phase {count}");
+}
+
+/// The exclusive or of bools around the point.
+fn exclusive(offsets: &[Vec<i32>]) -> Verified {
+    let mut k = Builder::new("exclusive", offsets[0].len());
+    let (input, output) = (k.input(DType::Bool), k.output(DType::Bool));
+    let values: Vec<_> = offsets.iter().map(|at| k.load(input, at)).collect();
+    let sum = values.into_iter().reduce(|a, b| k.binary(BinaryOp::Xor, a, b)).unwrap();
+    k.elementwise(&[(output, sum)]).unwrap()
+}
+
+/// Differences of values around the point, and of its coordinates.
+fn placed(d: DType, offsets: &[Vec<i32>]) -> Verified {
+    let rank = offsets[0].len();
+    let mut k = Builder::new("placed", rank);
+    let (input, output) = (k.input(d), k.output(d));
+    let mut values: Vec<_> = offsets.iter().map(|at| k.load(input, at)).collect();
+    for dim in 0..rank {
+        let coordinate = k.coord(dim, DType::I32);
+        values.push(k.cast(coordinate, d));
+    }
+    let sum = values.into_iter().reduce(|a, b| k.binary(BinaryOp::Sub, a, b)).unwrap();
+    k.elementwise(&[(output, sum)]).unwrap()
+}
+
+/// Inputs along another dimension than outputs: the stage `transpose`, with squares that the edges cut.
+#[test]
+fn transposed_operands_of_every_type_and_shape() {
+    let mut count = 0;
+    for from in [DType::U8, DType::F16, DType::BF16, DType::F32, DType::I32, DType::F64, DType::I64] {
+        let to = if from.size_bytes() < 4 { DType::F32 } else { from };
+        for (case, extents) in
+            [&[16, 16][..], &[33, 70], &[64, 32], &[3, 40, 17], &[40, 3, 35], &[17, 18, 19]]
+                .iter()
+                .enumerate()
+        {
+            let rank = extents.len();
+            let mut k = Builder::new("transposed", rank);
+            let (inputs, output) = ([k.input(from), k.input(from)], k.output(to));
+            let [a, b] = inputs.map(|p| k.load(p, &vec![0; rank]));
+            let difference = k.binary(BinaryOp::Sub, a, b);
+            let value = k.cast(difference, to);
+            let kernel = k.elementwise(&[(output, value)]).unwrap();
+            let n: usize = extents.iter().product();
+            // Neighbours of the first lie along the longest of the outer dimensions, or, of one case, the first.
+            let along = if extents[0] < 16 { 1 } else { 0 };
+            let mut order: Vec<usize> = (0..rank).filter(|&dim| dim != along).collect();
+            order.push(along);
+            let (mut turned, mut stride) = (vec![0; rank], 1);
+            for &dim in order.iter().rev() {
+                turned[dim] = stride;
+                stride *= extents[dim] as i64;
+            }
+            let second = if case % 2 == 0 { turned.clone() } else { c_strides(extents) };
+            let views = [(5, turned), (2, second), (case as i64, c_strides(extents))];
+            let views = views.map(|(offset, strides)| View { offset, strides }).to_vec();
+            let launch =
+                Launch { extents: extents.to_vec(), origin: vec![0; rank], views, arguments: vec![] };
+            let input = |seed| small_numbers(from, n + 9, seed);
+            agree(&kernel, &launch, &vec![input(3), input(4), vec![0xee; (n + 9) * to.size_bytes()]]);
+            count += 1;
+        }
+    }
+    println!("ran: transposed-operands {count}");
+}
+
 /// The sum of a load and its neighbours at a distance along the row, as another type.
 fn neighbours(from: DType, to: DType, distance: i32) -> Verified {
     let mut k = Builder::new(&format!("neighbours_{from}_{to}_{distance}"), 2);

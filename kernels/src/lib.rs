@@ -11,6 +11,7 @@
 
 #![deny(unsafe_code)]
 
+mod branches;
 pub mod build;
 #[allow(unsafe_code)]
 pub mod cpu;

@@ -3,20 +3,72 @@
 
 use super::layout::in_register;
 use super::writer::{Writer, int, register};
+use crate::branches::{Branch, branches};
 use crate::dtype::{DType, Kind, Scalar};
 use crate::ir::{BinaryOp, CompareOp, FoldOp, Inst, Offsets, Op, Subnormals, UnaryOp, Value};
 
 impl Writer<'_> {
     /// Appends `let vN = ...;` for every instruction; `load` gives the text of a load.
     pub(super) fn body(&mut self, load: &dyn Fn(&mut Self, u32, &Offsets) -> String) {
+        let branches = branches(self.kernel);
+        let is_inside = |at: &usize| branches.iter().any(|b| b.body.contains(at) || b.selects.contains(at));
         for at in 0..self.kernel.body.len() {
-            let inst = self.kernel.body[at].clone();
-            let text = match &inst.op {
-                Op::Load { param, offsets } => load(self, *param, offsets),
-                _ => self.instruction(&inst),
-            };
-            self.line(&format!("let v{at} = {text};"));
+            match branches.iter().find(|branch| branch.place() == at) {
+                Some(branch) => self.branch(branch, load),
+                None if is_inside(&at) => {}
+                None => self.define(at, load),
+            }
         }
+    }
+
+    fn define(&mut self, at: usize, load: &dyn Fn(&mut Self, u32, &Offsets) -> String) {
+        let inst = self.kernel.body[at].clone();
+        let text = match &inst.op {
+            Op::Load { param, offsets } => load(self, *param, offsets),
+            _ => self.instruction(&inst),
+        };
+        self.line(&format!("let v{at} = {text};"));
+    }
+
+    /// The other side of the selects, then, if the condition asks for it, the long one.
+    fn branch(&mut self, branch: &Branch, load: &dyn Fn(&mut Self, u32, &Offsets) -> String) {
+        for &at in &branch.selects {
+            self.line(&format!("var v{at} = v{};", branch.operand(self.kernel, at, false).0));
+        }
+        self.line(&format!("if ({}v{}) {{", if branch.side { "" } else { "!" }, branch.condition.0));
+        branch.body.iter().for_each(|&at| self.define(at, load));
+        for &at in &branch.selects {
+            self.line(&format!("v{at} = v{};", branch.operand(self.kernel, at, true).0));
+        }
+        self.line("}");
+    }
+
+    /// Declares `value`, results of the body (text, in a structure) from its loads and coordinates.
+    pub(super) fn declare_value(&mut self, structure: &str, results: &[String]) {
+        let mut parameters: Vec<String> = Vec::new();
+        for (n, site) in self.footprint.loads().iter().enumerate() {
+            parameters.push(format!("l{n}: {}", register(self.dtype(site.param))));
+        }
+        parameters.extend(self.coordinates().into_iter().map(|dim| format!("i{dim}: u32")));
+        let outside = std::mem::take(&mut self.text);
+        self.line(&format!("fn value({}) -> {structure} {{", parameters.join(", ")));
+        self.body(&|w, param, offsets| {
+            let sites = w.footprint.loads();
+            let site = sites.iter().position(|site| site.param == param && site.offsets == *offsets);
+            site.map_or_else(|| unreachable!("the footprint has every load"), |n| format!("l{n}"))
+        });
+        self.line(&format!("return {structure}({});", results.join(", ")));
+        self.line("}");
+        let text = std::mem::replace(&mut self.text, outside);
+        self.declare(text.trim_end());
+    }
+
+    /// The dimensions whose coordinates the body uses.
+    pub(super) fn coordinates(&self) -> Vec<usize> {
+        let mut dims: Vec<usize> = self.footprint.coords().iter().map(|(dim, _)| *dim as usize).collect();
+        dims.sort_unstable();
+        dims.dedup();
+        dims
     }
 
     /// The element at a distance from the point; declares where it is.
@@ -110,7 +162,7 @@ impl Writer<'_> {
                 let root = match self.is_native(dtype, self.target.exact_sqrt) {
                     true => self.inexact(dtype, [a], |[a]| format!("sqrt({a})")),
                     false => {
-                        let routine = if self.target.newton { "root32" } else { "sqrt32" };
+                        let routine = if self.target.near_inverses { "root32" } else { "sqrt32" };
                         self.routine(routine, dtype, &[a])
                     }
                 };
@@ -169,7 +221,7 @@ impl Writer<'_> {
             }
         };
         if op == BinaryOp::Div && !self.is_native(dtype, self.target.exact_division) {
-            let routine = if self.target.newton { "quotient32" } else { "div32" };
+            let routine = if self.target.near_inverses { "quotient32" } else { "div32" };
             let quotient = self.routine(routine, dtype, &[a, b]);
             return self.narrow(dtype, quotient);
         }

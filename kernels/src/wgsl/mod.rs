@@ -2,7 +2,8 @@
 //!
 //! One kernel becomes one stage, or three for a reduction (reduce, tree, finish). An elementwise kernel that
 //! stores 8- or 16-bit types becomes two: packs of points, and single points for launches in which packs
-//! would share words of an output. A stage is a complete shader with one entry point, the list of what the
+//! would share words of an output. A stencil, or one whose inputs may be transposed, has another for launches
+//! that suit it (`blocks.rs`). A stage is a complete shader with one entry point, the list of what the
 //! device binds, and nothing else.
 //! Extents, strides, offsets and scalar arguments arrive in a small uniform buffer, the *launch
 //! block*, whose layout is in [`layout`]; so one shader serves every part of an array.
@@ -20,6 +21,7 @@
 //!
 //! Invariant: text only. Nothing here knows wgpu, buffers or windows.
 
+mod blocks;
 mod body;
 pub mod layout;
 mod packs;
@@ -37,7 +39,7 @@ use layout::LaunchBlockLayout;
 pub use packs::PACK;
 pub use rows::unit_elements;
 use writer::Writer;
-pub use writer::{Binding, DriverFaults, Shader, Stage, Visit, WgslTarget, WgslUnsupported};
+pub use writer::{Binding, Blocks, DriverFaults, Shader, Stage, Visit, WgslTarget, WgslUnsupported};
 
 /// Writes the shaders of a kernel.
 ///
@@ -101,7 +103,9 @@ fn stages(kernel: &Verified, target: &WgslTarget) -> Shader {
             let is_narrow = |p: &Param| p.access != Access::In && p.dtype.size_bytes() < 4;
             let is_shared = packed.is_none() || kernel.kernel().params.iter().any(is_narrow);
             let single = is_shared.then(|| pointwise::stage(writer()));
-            Shader { stages: packed.into_iter().chain(single).collect(), layout, partials: Vec::new() }
+            let blocks = packed.is_some().then(|| blocks::stage(writer())).flatten();
+            let stages = packed.into_iter().chain(single).chain(blocks).collect();
+            Shader { stages, layout, partials: Vec::new() }
         }
     }
 }

@@ -41,9 +41,7 @@ pub(super) fn stage(mut w: Writer, grid: u32) -> Stage {
     let rows = UnitRow::all(w.footprint, |p| w.dtype(p));
     let packs = packs(&w, &rows);
     w.has_units = true;
-    let params = 0..w.kernel.params.len() as u32;
-    params.clone().filter(|&p| w.footprint.is_loaded(p)).for_each(|p| w.declare_at(p));
-    stores.iter().for_each(|store| w.declare_put(store.param));
+    w.declare_access();
     let tile = w.target.workgroup_size * packs;
     w.line(&format!("let number = {};", w.number()));
     w.row_of_group(tile);
@@ -54,7 +52,7 @@ pub(super) fn stage(mut w: Writer, grid: u32) -> Stage {
     }
     (0..packs).for_each(|pack| w.compute(pack, &rows, &stores));
     let bindings = w.bindings();
-    w.finish("elementwise", bindings, &[], Visit { tile, grid: Some(grid) })
+    w.finish("elementwise", bindings, &[], Visit { tile, grid: Some(grid), blocks: None })
 }
 
 impl Writer<'_> {
@@ -80,8 +78,7 @@ impl Writer<'_> {
             self.line("}");
         }
         let extent = self.signed(self.layout.extent(last));
-        let params = (0..self.kernel.params.len() as u32).filter(|&p| self.bound(p).is_some());
-        let params: Vec<u32> = params.collect();
+        let params = self.bound_params();
         for &param in &params {
             let mut text = self.signed(self.layout.offset(param));
             for k in 0..last {

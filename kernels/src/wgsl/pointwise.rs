@@ -25,7 +25,7 @@ pub(super) fn stage(mut w: Writer) -> Stage {
     }
     let (bindings, entry) = (w.bindings(), w.kernel.form.name());
     let tile = w.target.workgroup_size;
-    w.finish(entry, bindings, &[], Visit { tile, grid: None })
+    w.finish(entry, bindings, &[], Visit { tile, ..Visit::default() })
 }
 
 impl Writer<'_> {
@@ -34,6 +34,11 @@ impl Writer<'_> {
         let write = self.written(param);
         let used = write || self.footprint.is_loaded(param) || self.kernel.indexed_param() == Some(param);
         used.then_some(Binding::Param { param, write })
+    }
+
+    /// The parameters that the kernel touches.
+    pub(super) fn bound_params(&self) -> Vec<u32> {
+        (0..self.kernel.params.len() as u32).filter(|&param| self.bound(param).is_some()).collect()
     }
 
     pub(super) fn bindings(&self) -> Vec<Binding> {

@@ -284,7 +284,7 @@ impl FoldStages<'_> {
                 _ => w.loaded(rows, 0, (site.param, &site.offsets), n),
             };
             let mut arguments: Vec<String> = sites.map(load).collect();
-            for dim in coordinates(w) {
+            for dim in w.coordinates() {
                 arguments.push(match self.folded.contains(&dim) {
                     true => self.coordinate(w, dim, &format!("min(start + {n}u, {end} - 1u)")),
                     false => format!("i{dim}"),
@@ -354,27 +354,12 @@ impl FoldStages<'_> {
 
     /// Declares `value`, the streams of the body's value at one point.
     fn declare_value(&self, w: &mut Writer) {
-        let mut parameters: Vec<String> = Vec::new();
-        for (n, site) in w.footprint.loads().iter().enumerate() {
-            parameters.push(format!("l{n}: {}", register(w.dtype(site.param))));
-        }
-        parameters.extend(coordinates(w).into_iter().map(|dim| format!("i{dim}: u32")));
-        let outside = std::mem::take(&mut w.text);
-        w.line(&format!("fn value({}) -> Partial {{", parameters.join(", ")));
-        w.body(&|w, param, offsets| {
-            let sites = w.footprint.loads();
-            let site = sites.iter().position(|site| site.param == param && site.offsets == *offsets);
-            site.map_or_else(|| unreachable!("the footprint has every load"), |n| format!("l{n}"))
-        });
         let root = |(value, dtype): (Value, &DType)| match w.kernel.body[value.index()].dtype {
             DType::Bool if *dtype == DType::U32 => format!("select(0u, 1u, v{})", value.0),
             _ => format!("v{}", value.0),
         };
         let roots: Vec<String> = w.kernel.roots().into_iter().zip(&self.partials).map(root).collect();
-        w.line(&format!("return Partial({});", roots.join(", ")));
-        w.line("}");
-        let text = std::mem::replace(&mut w.text, outside);
-        w.declare(text.trim_end());
+        w.declare_value("Partial", &roots);
     }
 
     /// The partial results of the stage before that are a chunk of values.
@@ -459,14 +444,6 @@ fn points(w: &Writer, rows: &[UnitRow]) -> u32 {
     };
     let chunk = layout::CHUNK;
     [chunk, chunk / 2].into_iter().find(fits).unwrap_or(chunk / 4).min(w.target.unroll)
-}
-
-/// The dimensions whose coordinates the body uses.
-fn coordinates(w: &Writer) -> Vec<usize> {
-    let mut dims: Vec<usize> = w.footprint.coords().iter().map(|(dim, _)| *dim as usize).collect();
-    dims.sort_unstable();
-    dims.dedup();
-    dims
 }
 
 /// Declares the variables in which results wait for their right neighbours, among so many.

@@ -222,45 +222,56 @@ fn sqrt32(x: f32) -> f32 {
   return pack32(0u, exponent, (root << 6u) | select(0u, 1u, rest != 0u));
 }
 
-// f32 division by two Newton steps on the reciprocal of a mantissa, which is then correctly rounded, and two exact
-// residuals (Markstein 1990). The integers divide where that does not hold (all bits of the divisor are ones) and
-// where an exponent is out of range.
+// The driver's reciprocal, and its inverse square root.
+fn inverse32(x: f32) -> f32 { return 1.0f / x; }
+
+fn inverse_root32(x: f32) -> f32 { return inverseSqrt(x); }
+
+// Twice the integer next to x, from 2^22 to 2^23. The sum with 2^23 has it in its low bits: conversions are slow.
+fn half32(x: f32) -> i32 { return (bitcast<i32>(x + 8388608.0f) - 0x4b000000i) << 1u; }
+
+// The integer next to a product, if both are below 2^22.
+fn step32(left: i32, inverse: f32) -> i32 {
+  let scaled = bitcast<f32>(left + 0x4b400000i) - 12582912.0f;
+  return bitcast<i32>(scaled * inverse + 12582912.0f) - 0x4b400000i;
+}
+
+// f32 division from the driver's reciprocal, which may be 3 units in the last place off. The quotient of the
+// mantissas is an integer of 24 bits; what it leaves of the dividend, exact in 32 bits, corrects it once. The integers
+// divide where more than half a divisor is left then, and where an exponent is out of range.
 fn quotient32(x: f32, y: f32) -> f32 {
   let ex = (bitcast<u32>(x) >> 23u) & 0xffu;
   let ey = (bitcast<u32>(y) >> 23u) & 0xffu;
-  let a = bitcast<f32>((bitcast<u32>(x) & 0x7fffffu) | 0x3f800000u);
-  let b = bitcast<f32>((bitcast<u32>(y) & 0x7fffffu) | 0x3f800000u);
-  let minus = bitcast<f32>((bitcast<u32>(y) & 0x7fffffu) | 0xbf800000u);
-  let guess = 1.0f / b;
-  let near = fma(fma(minus, guess, 1.0f), guess, guess);
-  let inverse = fma(fma(minus, near, 1.0f), near, near);
-  let first = a * inverse;
-  let second = fma(fma(first, minus, a), inverse, first);
-  let q = bitcast<u32>(fma(fma(second, minus, a), inverse, second));
-  let exponent = (q >> 23u) + ex - ey;
+  let p = bitcast<u32>(x) & 0x7fffffu;
+  let q = bitcast<u32>(y) & 0x7fffffu;
+  let less = select(0u, 1u, p < q);
+  let inverse = inverse32(bitcast<f32>(q | 0x48000000u));
+  let divisor = bitcast<i32>(q | 0x800000u);
+  let guess = half32(bitcast<f32>(p | (0x53000000u + (less << 23u))) * inverse);
+  let left = bitcast<i32>((p | 0x800000u) << (23u + less)) - guess * divisor;
+  let step = step32(left >> 6u, inverse);
+  let rest = left - step * divisor;
+  let exponent = ex + 127u - ey - less;
   let is_rare = ex - 1u >= 254u || ey - 1u >= 254u || exponent - 1u >= 254u;
-  if (is_rare || (bitcast<u32>(y) & 0x7fffffu) == 0x7fffffu) { return div32(x, y); }
+  if (is_rare || 2 * abs(rest) > divisor) { return div32(x, y); }
   let sign = (bitcast<u32>(x) ^ bitcast<u32>(y)) & 0x80000000u;
-  return bitcast<f32>(sign | (exponent << 23u) | (q & 0x7fffffu));
+  return bitcast<f32>(sign | (((exponent - 1u) << 23u) + bitcast<u32>(guess + step)));
 }
 
-// f32 square root, likewise.
+// f32 square root, likewise: a correct one leaves at most itself.
 fn root32(x: f32) -> f32 {
   let bits = bitcast<u32>(x);
   let exponent = bits >> 23u;
   let odd = ~exponent & 1u;
-  let a = bitcast<f32>((bits & 0x7fffffu) | (0x3f800000u + (odd << 23u)));
-  let minus = bitcast<f32>(bitcast<u32>(a) | 0x80000000u);
-  let guess = inverseSqrt(a);
-  let first = a * guess;
-  let half = -0.5f * guess;
-  let error = fma(first, half, 0.5f);
-  let second = fma(first, error, first);
-  let slope = fma(half, error, half);
-  let third = fma(fma(second, second, minus), slope, second);
-  let root = bitcast<u32>(fma(fma(third, third, minus), slope, third));
-  if (exponent - 1u >= 254u) { return sqrt32(x); }
-  return bitcast<f32>(root + ((((exponent + 129u - odd) >> 1u) - 128u) << 23u));
+  let p = bits & 0x7fffffu;
+  let inverse = inverse_root32(bitcast<f32>(p | (0x50800000u + (odd << 23u))));
+  let guess = half32(bitcast<f32>(p | (0x53000000u + (odd << 23u))) * inverse);
+  let left = bitcast<i32>((p | 0x800000u) << (23u + odd)) - guess * guess;
+  let step = step32(left >> 7u, inverse);
+  let root = guess + step;
+  let rest = left - step * (guess + root);
+  if (exponent - 1u >= 254u || rest > root || rest <= -root) { return sqrt32(x); }
+  return bitcast<f32>((((exponent + 125u - odd) >> 1u) << 23u) + bitcast<u32>(root));
 }
 
 fn shift_jam(x: vec2<u32>, by: u32) -> vec2<u32> {

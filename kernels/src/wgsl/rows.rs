@@ -266,17 +266,7 @@ impl Writer<'_> {
                 )
             };
             let parts: Vec<String> = (0..unit_elements(row.dtype)).map(of).collect();
-            let value = match row.dtype.size_bytes() {
-                1 => {
-                    let [a, b, c, d] = [0, 1, 2, 3].map(|k| &parts[k]);
-                    format!("{a} | ({b} << 8u) | ({c} << 16u) | ({d} << 24u)")
-                }
-                2 => format!(
-                    "vec2<u32>({} | ({} << 16u), {} | ({} << 16u))",
-                    parts[0], parts[1], parts[2], parts[3]
-                ),
-                _ => format!("{}({})", unit(row.dtype), parts.join(", ")),
-            };
+            let value = assembled(row.dtype, &parts);
             self.line(&format!("{} = {value};", Writer::unit_name(n, pack, k)));
         }
     }
@@ -418,8 +408,17 @@ impl Writer<'_> {
     }
 }
 
+/// A unit of elements, each the low part of a word whose other bits are 0, or itself.
+pub(super) fn assembled(dtype: DType, parts: &[String]) -> String {
+    match (dtype.size_bytes(), parts) {
+        (1, [a, b, c, d]) => format!("{a} | ({b} << 8u) | ({c} << 16u) | ({d} << 24u)"),
+        (2, [a, b, c, d]) => format!("vec2<u32>({a} | ({b} << 16u), {c} | ({d} << 16u))"),
+        _ => format!("{}({})", unit(dtype), parts.join(", ")),
+    }
+}
+
 /// The word that begins with an element of a unit, or the element itself.
-fn part(unit: &str, dtype: DType, element: u32) -> String {
+pub(super) fn part(unit: &str, dtype: DType, element: u32) -> String {
     let name = |n: u32| PARTS[n as usize];
     match dtype.size_bytes() {
         1 => format!("({unit} >> {}u)", 8 * element),

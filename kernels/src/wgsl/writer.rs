@@ -32,8 +32,8 @@ pub struct WgslTarget {
     pub exact_sqrt: bool,
     /// f32 `fma` does, and rounds once.
     pub exact_fma: bool,
-    /// f32 `fma` of normal numbers rounds once, and makes approximate quotients and roots exact.
-    pub newton: bool,
+    /// f32 reciprocals and inverse square roots are so near that `quotient32` and `root32` are exact.
+    pub near_inverses: bool,
     /// f64 `/` and `sqrt` round correctly.
     pub exact_f64: bool,
     /// f64 `fma` rounds once.
@@ -59,7 +59,7 @@ pub struct DriverFaults {
     pub flush_products: bool,
     /// Comparisons, minima, maxima, `floor`, `ceil` and conversions from and to f64 do.
     pub flush_comparisons: bool,
-    /// Quotients and square roots are off by a unit in the last place.
+    /// Quotients and square roots are off by a unit in the last place, reciprocals by three.
     pub inexact_quotients: bool,
 }
 
@@ -85,7 +85,7 @@ impl WgslTarget {
         exact_division: false,
         exact_sqrt: false,
         exact_fma: false,
-        newton: false,
+        near_inverses: false,
         exact_f64: false,
         exact_fma64: false,
         whole_vectors: false,
@@ -126,7 +126,8 @@ pub struct Shader {
 /// One shader.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stage {
-    /// `elementwise`, `gather`, `scatter`, `reduce`, `tree` or `finish`: also its entry point.
+    /// `elementwise`, `planes`, `transpose`, `gather`, `scatter`, `reduce`, `tree` or `finish`: also its entry
+    /// point.
     pub entry: &'static str,
     /// The WGSL text.
     pub source: String,
@@ -146,6 +147,17 @@ pub struct Visit {
     /// Items are packs of [`PACK`](super::PACK) points along the last dimension, aligned to the units of this
     /// parameter; else single points.
     pub grid: Option<u32>,
+    /// Workgroups are blocks of the last two dimensions.
+    pub blocks: Option<Blocks>,
+}
+
+/// How workgroups that are blocks take the outer dimensions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Blocks {
+    /// The dimension of which an invocation visits several planes.
+    pub along: usize,
+    /// How many; 0: blocks are squares of single points, as tall as wide.
+    pub planes: u32,
 }
 
 /// What a binding holds.
@@ -312,7 +324,14 @@ impl<'a> Writer<'a> {
             let _ = writeln!(source, "@group(0) @binding({at}) {};", self.declaration(*binding, partials));
         }
         source.push('\n');
-        source.push_str(&routines::text(&self.routines));
+        let mut routines = routines::text(&self.routines);
+        if self.target.faults.inexact_quotients {
+            for inverse in ["1.0f / x", "inverseSqrt(x)"] {
+                let text = format!("return bitcast<f32>(bitcast<u32>({inverse}) + 3u);");
+                routines = routines.replace(&format!("return {inverse};"), &text);
+            }
+        }
+        source.push_str(&routines);
         source.push_str(&self.declarations);
         let _ = writeln!(source, "@compute @workgroup_size({})", self.target.workgroup_size);
         let _ = writeln!(

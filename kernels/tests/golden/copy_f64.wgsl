@@ -83,3 +83,72 @@ fn elementwise(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
     }
   }
 }
+// stage 1
+@group(0) @binding(0) var<uniform> launch: array<vec4<u32>, 8>;
+@group(0) @binding(1) var<storage, read> p0: array<vec2<f64>>;
+@group(0) @binding(2) var<storage, read_write> p1: array<vec2<f64>>;
+
+fn at0(e: u32) -> f64 { return p0[e >> 1u][e & 1u]; }
+fn put1(e: u32, x: f64) { p1[e >> 1u][e & 1u] = x; }
+var<workgroup> square0: array<f64, 1056>;
+@compute @workgroup_size(256)
+fn transpose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+  let number = group.x + launch[0].y * (group.y + launch[0].z * group.z);
+  let blocks = number / launch[1].z;
+  let block_x = number - blocks * launch[1].z;
+  let whole = blocks / launch[1].x;
+  let block_y = blocks - whole * launch[1].x;
+  let is_there = whole < launch[1].y;
+  let tx = local & 31u;
+  let ty = local >> 5u;
+  let left = block_x * 32u;
+  let top = block_y * 32u;
+  let z0 = bitcast<i32>(launch[6].x);
+  let z1 = bitcast<i32>(launch[6].w);
+  let crossed0 = bitcast<i32>(launch[6].z) != 1i && bitcast<i32>(launch[6].y) == 1i;
+  let x0_0 = min(left + select(tx, ty + 0u, crossed0), launch[4].y - 1u);
+  let y0_0 = min(top + select(ty + 0u, tx, crossed0), launch[4].x - 1u);
+  var r0_0 = at0(bitcast<u32>(z0 + bitcast<i32>(x0_0) * bitcast<i32>(launch[6].z) + bitcast<i32>(y0_0) * bitcast<i32>(launch[6].y)));
+  let x0_1 = min(left + select(tx, ty + 8u, crossed0), launch[4].y - 1u);
+  let y0_1 = min(top + select(ty + 8u, tx, crossed0), launch[4].x - 1u);
+  var r0_1 = at0(bitcast<u32>(z0 + bitcast<i32>(x0_1) * bitcast<i32>(launch[6].z) + bitcast<i32>(y0_1) * bitcast<i32>(launch[6].y)));
+  let x0_2 = min(left + select(tx, ty + 16u, crossed0), launch[4].y - 1u);
+  let y0_2 = min(top + select(ty + 16u, tx, crossed0), launch[4].x - 1u);
+  var r0_2 = at0(bitcast<u32>(z0 + bitcast<i32>(x0_2) * bitcast<i32>(launch[6].z) + bitcast<i32>(y0_2) * bitcast<i32>(launch[6].y)));
+  let x0_3 = min(left + select(tx, ty + 24u, crossed0), launch[4].y - 1u);
+  let y0_3 = min(top + select(ty + 24u, tx, crossed0), launch[4].x - 1u);
+  var r0_3 = at0(bitcast<u32>(z0 + bitcast<i32>(x0_3) * bitcast<i32>(launch[6].z) + bitcast<i32>(y0_3) * bitcast<i32>(launch[6].y)));
+  if (crossed0) {
+    square0[(ty + 0u) * 33u + tx] = r0_0;
+    square0[(ty + 8u) * 33u + tx] = r0_1;
+    square0[(ty + 16u) * 33u + tx] = r0_2;
+    square0[(ty + 24u) * 33u + tx] = r0_3;
+  }
+  workgroupBarrier();
+  if (crossed0) {
+    r0_0 = square0[tx * 33u + ty + 0u];
+    r0_1 = square0[tx * 33u + ty + 8u];
+    r0_2 = square0[tx * 33u + ty + 16u];
+    r0_3 = square0[tx * 33u + ty + 24u];
+  }
+  if (is_there && left + tx < launch[4].y && top + ty + 0u < launch[4].x) {
+    let w1 = bitcast<u32>(z1 + bitcast<i32>(left + tx) * bitcast<i32>(launch[7].y) + bitcast<i32>(top + ty + 0u) * bitcast<i32>(launch[7].x));
+    let v0 = r0_0;
+    put1(w1, r0_0);
+  }
+  if (is_there && left + tx < launch[4].y && top + ty + 8u < launch[4].x) {
+    let w1 = bitcast<u32>(z1 + bitcast<i32>(left + tx) * bitcast<i32>(launch[7].y) + bitcast<i32>(top + ty + 8u) * bitcast<i32>(launch[7].x));
+    let v0 = r0_1;
+    put1(w1, r0_1);
+  }
+  if (is_there && left + tx < launch[4].y && top + ty + 16u < launch[4].x) {
+    let w1 = bitcast<u32>(z1 + bitcast<i32>(left + tx) * bitcast<i32>(launch[7].y) + bitcast<i32>(top + ty + 16u) * bitcast<i32>(launch[7].x));
+    let v0 = r0_2;
+    put1(w1, r0_2);
+  }
+  if (is_there && left + tx < launch[4].y && top + ty + 24u < launch[4].x) {
+    let w1 = bitcast<u32>(z1 + bitcast<i32>(left + tx) * bitcast<i32>(launch[7].y) + bitcast<i32>(top + ty + 24u) * bitcast<i32>(launch[7].x));
+    let v0 = r0_3;
+    put1(w1, r0_3);
+  }
+}

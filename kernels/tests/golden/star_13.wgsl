@@ -243,3 +243,152 @@ fn elementwise(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
     }
   }
 }
+// stage 1
+@group(0) @binding(0) var<uniform> launch: array<vec4<u32>, 12>;
+@group(0) @binding(1) var<storage, read> p0: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read_write> p1: array<vec4<u32>>;
+
+fn hide32(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) ^ launch[0].x); }
+fn operand32(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) + launch[0].x); }
+fn at0(e: u32) -> u32 { return p0[e >> 2u][e & 3u]; }
+fn put1(e: u32, x: u32) { p1[e >> 2u][e & 3u] = x; }
+struct Point { s0: f32 }
+  fn value(l0: f32, l1: f32, l2: f32, l3: f32, l4: f32, l5: f32, l6: f32, l7: f32, l8: f32, l9: f32, l10: f32, l11: f32, l12: f32) -> Point {
+    let v0 = l0;
+    let v1 = l1;
+    let v2 = 2.0f;
+    let v3 = hide32((v1 * operand32(v2)));
+    let v4 = l2;
+    let v5 = 3.0f;
+    let v6 = hide32((v4 * operand32(v5)));
+    let v7 = l3;
+    let v8 = 4.0f;
+    let v9 = hide32((v7 * operand32(v8)));
+    let v10 = l4;
+    let v11 = 5.0f;
+    let v12 = hide32((v10 * operand32(v11)));
+    let v13 = l5;
+    let v14 = l6;
+    let v15 = hide32((v14 * operand32(v2)));
+    let v16 = l7;
+    let v17 = hide32((v16 * operand32(v5)));
+    let v18 = l8;
+    let v19 = hide32((v18 * operand32(v8)));
+    let v20 = l9;
+    let v21 = hide32((v20 * operand32(v11)));
+    let v22 = l10;
+    let v23 = l11;
+    let v24 = hide32((v23 * operand32(v2)));
+    let v25 = l12;
+    let v26 = hide32((v25 * operand32(v5)));
+    let v27 = hide32((v0 + operand32(v3)));
+    let v28 = hide32((v27 + operand32(v6)));
+    let v29 = hide32((v28 + operand32(v9)));
+    let v30 = hide32((v29 + operand32(v12)));
+    let v31 = hide32((v30 + operand32(v13)));
+    let v32 = hide32((v31 + operand32(v15)));
+    let v33 = hide32((v32 + operand32(v17)));
+    let v34 = hide32((v33 + operand32(v19)));
+    let v35 = hide32((v34 + operand32(v21)));
+    let v36 = hide32((v35 + operand32(v22)));
+    let v37 = hide32((v36 + operand32(v24)));
+    let v38 = hide32((v37 + operand32(v26)));
+    return Point(v38);
+  }
+@compute @workgroup_size(256)
+fn planes(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+  let number = group.x + launch[0].y * (group.y + launch[0].z * group.z);
+  let blocks = number / launch[1].z;
+  let block_x = number - blocks * launch[1].z;
+  let whole = blocks / launch[1].x;
+  let block_y = blocks - whole * launch[1].x;
+  let is_there = whole < launch[1].y;
+  let n0 = min(whole, launch[1].y - 1u);
+  let i0 = n0;
+  let pack = (block_x << launch[2].x) + (local & ((1u << launch[2].x) - 1u));
+  let row = block_y * (256u >> launch[2].x) + (local >> launch[2].x);
+  let own = i0 * 2u;
+  let is_mine = is_there && pack < launch[0].w && row < launch[4].y;
+  let i1 = min(row, launch[4].y - 1u);
+  let start = min(own, launch[4].x - 2u);
+  let row0 = bitcast<i32>(launch[7].x) + bitcast<i32>(start) * bitcast<i32>(launch[7].y) + bitcast<i32>(i1) * bitcast<i32>(launch[7].z);
+  let row1 = bitcast<i32>(launch[8].x) + bitcast<i32>(start) * bitcast<i32>(launch[8].y) + bitcast<i32>(i1) * bitcast<i32>(launch[8].z);
+  let phase = row1 & 3i;
+  let x = bitcast<i32>(min(pack, launch[0].w - 1u)) * 4i - phase;
+  let head = max(0i - x, 0i);
+  let tail = max(x + 4i - bitcast<i32>(launch[4].z), 0i);
+  let e0 = row0 + x;
+  let e1 = row1 + x;
+  let b0 = e0;
+  let r0_0 = p0[(b0 >> 2u) + 0i];
+  let a0_m2 = at0(bitcast<u32>(b0 + max(-2i, head + -2i)));
+  let a0_m1 = at0(bitcast<u32>(b0 + max(-1i, head + -2i)));
+  let a0_4 = at0(bitcast<u32>(b0 + min(4i, 5i - tail)));
+  let a0_5 = at0(bitcast<u32>(b0 + min(5i, 5i - tail)));
+  let b1 = e0 + -1i * bitcast<i32>(launch[7].y);
+  let r1_0 = p0[(b1 >> 2u) + 0i];
+  let b2 = e0 + 1i * bitcast<i32>(launch[7].y);
+  let r2_0 = p0[(b2 >> 2u) + 0i];
+  let a2_m2 = at0(bitcast<u32>(b2 + max(-2i, head + -2i)));
+  let a2_m1 = at0(bitcast<u32>(b2 + max(-1i, head + -2i)));
+  let a2_4 = at0(bitcast<u32>(b2 + min(4i, 5i - tail)));
+  let a2_5 = at0(bitcast<u32>(b2 + min(5i, 5i - tail)));
+  let b3 = e0 + -2i * bitcast<i32>(launch[7].y);
+  let r3_0 = p0[(b3 >> 2u) + 0i];
+  let b4 = e0 + 2i * bitcast<i32>(launch[7].y);
+  let r4_0 = p0[(b4 >> 2u) + 0i];
+  let b5 = e0 + -1i * bitcast<i32>(launch[7].z);
+  let r5_0 = p0[(b5 >> 2u) + 0i];
+  let b6 = e0 + 1i * bitcast<i32>(launch[7].z);
+  let r6_0 = p0[(b6 >> 2u) + 0i];
+  let b7 = e0 + -2i * bitcast<i32>(launch[7].z);
+  let r7_0 = p0[(b7 >> 2u) + 0i];
+  let b8 = e0 + 2i * bitcast<i32>(launch[7].z);
+  let r8_0 = p0[(b8 >> 2u) + 0i];
+  let b9 = e0 + 3i * bitcast<i32>(launch[7].y);
+  let r9_0 = p0[(b9 >> 2u) + 0i];
+  let b10 = e0 + 1i * bitcast<i32>(launch[7].y) + -1i * bitcast<i32>(launch[7].z);
+  let r10_0 = p0[(b10 >> 2u) + 0i];
+  let b11 = e0 + 1i * bitcast<i32>(launch[7].y) + 1i * bitcast<i32>(launch[7].z);
+  let r11_0 = p0[(b11 >> 2u) + 0i];
+  let b12 = e0 + 1i * bitcast<i32>(launch[7].y) + -2i * bitcast<i32>(launch[7].z);
+  let r12_0 = p0[(b12 >> 2u) + 0i];
+  let b13 = e0 + 1i * bitcast<i32>(launch[7].y) + 2i * bitcast<i32>(launch[7].z);
+  let r13_0 = p0[(b13 >> 2u) + 0i];
+  {
+    let y0 = value(bitcast<f32>(r0_0.x), bitcast<f32>(r1_0.x), bitcast<f32>(r2_0.x), bitcast<f32>(r3_0.x), bitcast<f32>(r4_0.x), bitcast<f32>(r5_0.x), bitcast<f32>(r6_0.x), bitcast<f32>(r7_0.x), bitcast<f32>(r8_0.x), bitcast<f32>(a0_m1), bitcast<f32>(r0_0.y), bitcast<f32>(a0_m2), bitcast<f32>(r0_0.z));
+    let y1 = value(bitcast<f32>(r0_0.y), bitcast<f32>(r1_0.y), bitcast<f32>(r2_0.y), bitcast<f32>(r3_0.y), bitcast<f32>(r4_0.y), bitcast<f32>(r5_0.y), bitcast<f32>(r6_0.y), bitcast<f32>(r7_0.y), bitcast<f32>(r8_0.y), bitcast<f32>(r0_0.x), bitcast<f32>(r0_0.z), bitcast<f32>(a0_m1), bitcast<f32>(r0_0.w));
+    let y2 = value(bitcast<f32>(r0_0.z), bitcast<f32>(r1_0.z), bitcast<f32>(r2_0.z), bitcast<f32>(r3_0.z), bitcast<f32>(r4_0.z), bitcast<f32>(r5_0.z), bitcast<f32>(r6_0.z), bitcast<f32>(r7_0.z), bitcast<f32>(r8_0.z), bitcast<f32>(r0_0.y), bitcast<f32>(r0_0.w), bitcast<f32>(r0_0.x), bitcast<f32>(a0_4));
+    let y3 = value(bitcast<f32>(r0_0.w), bitcast<f32>(r1_0.w), bitcast<f32>(r2_0.w), bitcast<f32>(r3_0.w), bitcast<f32>(r4_0.w), bitcast<f32>(r5_0.w), bitcast<f32>(r6_0.w), bitcast<f32>(r7_0.w), bitcast<f32>(r8_0.w), bitcast<f32>(r0_0.z), bitcast<f32>(a0_4), bitcast<f32>(r0_0.y), bitcast<f32>(a0_5));
+    if (is_mine && start + 0u >= own) {
+      let o1_0 = vec4<u32>(bitcast<u32>(y0.s0), bitcast<u32>(y1.s0), bitcast<u32>(y2.s0), bitcast<u32>(y3.s0));
+      let w1 = e1 + 0i * bitcast<i32>(launch[8].y);
+      if ((head | tail | (w1 & 3i)) == 0i && 1i == 1i) {
+        p1[(w1 >> 2u) + 0i] = o1_0;
+      } else {
+        if (head <= 0i && 0i < 4i - tail) { put1(bitcast<u32>(w1 + 0i * 1i), o1_0.x); }
+        if (head <= 1i && 1i < 4i - tail) { put1(bitcast<u32>(w1 + 1i * 1i), o1_0.y); }
+        if (head <= 2i && 2i < 4i - tail) { put1(bitcast<u32>(w1 + 2i * 1i), o1_0.z); }
+        if (head <= 3i && 3i < 4i - tail) { put1(bitcast<u32>(w1 + 3i * 1i), o1_0.w); }
+      }
+    }
+  }
+  {
+    let y0 = value(bitcast<f32>(r2_0.x), bitcast<f32>(r0_0.x), bitcast<f32>(r4_0.x), bitcast<f32>(r1_0.x), bitcast<f32>(r9_0.x), bitcast<f32>(r10_0.x), bitcast<f32>(r11_0.x), bitcast<f32>(r12_0.x), bitcast<f32>(r13_0.x), bitcast<f32>(a2_m1), bitcast<f32>(r2_0.y), bitcast<f32>(a2_m2), bitcast<f32>(r2_0.z));
+    let y1 = value(bitcast<f32>(r2_0.y), bitcast<f32>(r0_0.y), bitcast<f32>(r4_0.y), bitcast<f32>(r1_0.y), bitcast<f32>(r9_0.y), bitcast<f32>(r10_0.y), bitcast<f32>(r11_0.y), bitcast<f32>(r12_0.y), bitcast<f32>(r13_0.y), bitcast<f32>(r2_0.x), bitcast<f32>(r2_0.z), bitcast<f32>(a2_m1), bitcast<f32>(r2_0.w));
+    let y2 = value(bitcast<f32>(r2_0.z), bitcast<f32>(r0_0.z), bitcast<f32>(r4_0.z), bitcast<f32>(r1_0.z), bitcast<f32>(r9_0.z), bitcast<f32>(r10_0.z), bitcast<f32>(r11_0.z), bitcast<f32>(r12_0.z), bitcast<f32>(r13_0.z), bitcast<f32>(r2_0.y), bitcast<f32>(r2_0.w), bitcast<f32>(r2_0.x), bitcast<f32>(a2_4));
+    let y3 = value(bitcast<f32>(r2_0.w), bitcast<f32>(r0_0.w), bitcast<f32>(r4_0.w), bitcast<f32>(r1_0.w), bitcast<f32>(r9_0.w), bitcast<f32>(r10_0.w), bitcast<f32>(r11_0.w), bitcast<f32>(r12_0.w), bitcast<f32>(r13_0.w), bitcast<f32>(r2_0.z), bitcast<f32>(a2_4), bitcast<f32>(r2_0.y), bitcast<f32>(a2_5));
+    if (is_mine && start + 1u >= own) {
+      let o1_0 = vec4<u32>(bitcast<u32>(y0.s0), bitcast<u32>(y1.s0), bitcast<u32>(y2.s0), bitcast<u32>(y3.s0));
+      let w1 = e1 + 1i * bitcast<i32>(launch[8].y);
+      if ((head | tail | (w1 & 3i)) == 0i && 1i == 1i) {
+        p1[(w1 >> 2u) + 0i] = o1_0;
+      } else {
+        if (head <= 0i && 0i < 4i - tail) { put1(bitcast<u32>(w1 + 0i * 1i), o1_0.x); }
+        if (head <= 1i && 1i < 4i - tail) { put1(bitcast<u32>(w1 + 1i * 1i), o1_0.y); }
+        if (head <= 2i && 2i < 4i - tail) { put1(bitcast<u32>(w1 + 2i * 1i), o1_0.z); }
+        if (head <= 3i && 3i < 4i - tail) { put1(bitcast<u32>(w1 + 3i * 1i), o1_0.w); }
+      }
+    }
+  }
+}

@@ -52,7 +52,7 @@ fn every_operation_on_every_type_is_valid() {
         validate(kernel, &WgslTarget { exact_f64: true, ..WgslTarget::CAUTIOUS });
         validate(kernel, &STRICT);
         validate(kernel, &FLUSHING);
-        validate(kernel, &WgslTarget { newton: true, exact_f64: true, ..WgslTarget::CAUTIOUS });
+        validate(kernel, &WgslTarget { near_inverses: true, exact_f64: true, ..WgslTarget::CAUTIOUS });
     }
 }
 

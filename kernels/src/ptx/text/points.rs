@@ -5,17 +5,13 @@
 //! bf16x2. Rounding the f32 result of `+ - *` to p bits gives the same bits as the native operation, because
 //! 24 >= 2p + 2 (Figueroa, "When is double rounding innocuous?", 1995).
 //!
-//! A select of which one side takes many instructions becomes a branch: these instructions run only if a
-//! point of the thread needs them. All points share one test. The argument reduction of large angles is such
-//! a side.
+//! All points of a thread share the test of a branch ([`crate::branches`]).
 
 use super::parameters::{Class, class};
 use super::writer::PtxWriter;
+use crate::branches::{Branch, branches, computed, uniform};
 use crate::dtype::DType;
-use crate::ir::{BinaryOp, Kernel, Op, UnaryOp, Value};
-
-/// Instructions of one side of a select that are worth a branch.
-const LONG: usize = 24;
+use crate::ir::{BinaryOp, Op, UnaryOp, Value};
 
 /// One point of a thread.
 pub(crate) struct Point {
@@ -25,32 +21,10 @@ pub(crate) struct Point {
     pub names: Vec<String>,
 }
 
-/// Instructions that only one side of some selects needs.
-struct Branch {
-    condition: Value,
-    /// The side that needs them: true of the condition.
-    side: bool,
-    body: Vec<usize>,
-    /// All of them take place where the last one stands.
-    selects: Vec<usize>,
-}
-
 impl PtxWriter<'_> {
-    /// Which values are the same for every point: constants, arguments and what follows from them.
-    pub(crate) fn uniform(&self) -> Vec<bool> {
-        let mut uniform: Vec<bool> = Vec::new();
-        for inst in &self.kernel.body {
-            uniform.push(match inst.op {
-                Op::Load { .. } | Op::Coord(_) => false,
-                _ => inst.op.operands().all(|v| uniform[v.index()]),
-            });
-        }
-        uniform
-    }
-
     /// Computes the values that are the same for every point.
     pub(crate) fn prologue(&mut self) {
-        for (at, uniform) in self.uniform().into_iter().enumerate() {
+        for (at, uniform) in uniform(self.kernel).into_iter().enumerate() {
             if uniform {
                 self.define(at, "");
             }
@@ -68,10 +42,7 @@ impl PtxWriter<'_> {
 
     /// The same for several points, neighbours in pairs.
     pub(crate) fn compute_points(&mut self, points: &mut [Point]) {
-        let uniform = self.uniform();
-        let inside = |at: usize| !matches!(self.kernel.body[at].op, Op::Load { .. } | Op::Coord(_));
-        let mut plain: Vec<usize> = (0..uniform.len()).filter(|&at| !uniform[at] && inside(at)).collect();
-        let branches = branches(self.kernel, &plain);
+        let (mut plain, branches) = (computed(self.kernel), branches(self.kernel));
         plain.retain(|at| !branches.iter().any(|b| b.body.contains(at) || b.selects.contains(at)));
         let mut rest = plain.as_slice();
         for branch in &branches {
@@ -203,81 +174,4 @@ impl PtxWriter<'_> {
             }
         }
     }
-}
-
-impl Branch {
-    /// Where it takes place.
-    fn place(&self) -> usize {
-        *self.selects.last().expect("a branch has selects")
-    }
-
-    /// What a select gives where the condition is `self.side`, or is not.
-    fn operand(&self, kernel: &Kernel, select: usize, own: bool) -> Value {
-        let Op::Select(_, yes, no) = kernel.body[select].op else { unreachable!("{select} is a select") };
-        if self.side == own { yes } else { no }
-    }
-}
-
-/// The branches among the instructions that `computed` lists, by place; the longest are chosen first.
-fn branches(kernel: &Kernel, computed: &[usize]) -> Vec<Branch> {
-    let mut uses = vec![Vec::new(); kernel.body.len()];
-    for (at, inst) in kernel.body.iter().enumerate() {
-        inst.op.operands().for_each(|value| uses[value.index()].push(at));
-    }
-    let mut found: Vec<Branch> = Vec::new();
-    let mut tried = Vec::new();
-    for &at in computed {
-        let Op::Select(condition, ..) = kernel.body[at].op else { continue };
-        if tried.contains(&condition) {
-            continue;
-        }
-        tried.push(condition);
-        let sides = [true, false].map(|side| branch_of(kernel, computed, &uses, condition, side));
-        found.extend(sides.into_iter().flatten());
-    }
-    found.sort_by_key(|branch| std::cmp::Reverse(branch.body.len()));
-    let mut taken = vec![false; kernel.body.len()];
-    found.retain(|branch| {
-        let all = || branch.body.iter().chain(&branch.selects);
-        let free = all().all(|&at| !taken[at]);
-        if free {
-            all().for_each(|&at| taken[at] = true);
-        }
-        free
-    });
-    found.sort_by_key(Branch::place);
-    found
-}
-
-/// What only this side of the selects on a condition needs, if that is long and nothing comes between the
-/// selects.
-fn branch_of(
-    kernel: &Kernel,
-    computed: &[usize],
-    uses: &[Vec<usize>],
-    condition: Value,
-    side: bool,
-) -> Option<Branch> {
-    let mut branch = Branch { condition, side, body: Vec::new(), selects: Vec::new() };
-    let roots = kernel.roots();
-    let is_select = |at: usize| matches!(kernel.body[at].op, Op::Select(c, ..) if c == condition);
-    let mut inside = vec![false; kernel.body.len()];
-    for &at in computed.iter().rev() {
-        let value = Value(at as u32);
-        let on_side = |&user: &usize| {
-            inside[user]
-                || is_select(user)
-                    && branch.operand(kernel, user, true) == value
-                    && branch.operand(kernel, user, false) != value
-        };
-        inside[at] = value != condition && !roots.contains(&value) && uses[at].iter().all(on_side);
-    }
-    let is_end =
-        |&at: &usize| !inside[at] && is_select(at) && inside[branch.operand(kernel, at, true).index()];
-    let selects: Vec<usize> = computed.iter().copied().filter(is_end).collect();
-    branch.body = computed.iter().copied().filter(|&at| inside[at]).collect();
-    let place = *selects.last()?;
-    let in_order = selects.iter().flat_map(|&at| &uses[at]).all(|&user| user > place);
-    branch.selects = selects;
-    (branch.body.len() >= LONG && in_order).then_some(branch)
 }

@@ -14,6 +14,8 @@ use crate::device::wgpu::error::WgpuError;
 const TINY: u64 = 4096;
 /// Points of a trial: behind those, operands of all exponents.
 const POINTS: u64 = TINY + 12_288;
+/// Points of a trial of quotients: behind those, some whose results lie next to the middle of two floats.
+const QUOTIENTS: u64 = 1 << 20;
 
 /// An operation under test, on the device and on the host.
 #[derive(Clone, Copy)]
@@ -91,11 +93,14 @@ fn operand(dtype: DType, i: u64, n: u64) -> u64 {
         .wrapping_mul(0x9e37_79b9_7f4a_7c15)
         .rotate_left(29)
         .wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let (sign, at, row) = (random >> 63, i % POINTS, i % 256);
+    let (sign, at, row) = (random >> 63, i, i % 256);
     // Zeros, powers of two and the least numbers among the first.
     let mask =
         if at < TINY { [0, 1 << 20, u64::MAX, u64::MAX][(random >> 58) as usize % 4] } else { u64::MAX };
     let mantissa = random & mask;
+    if i >= POINTS && i.is_multiple_of(2) && dtype == DType::F32 {
+        return near_middle(i, n).into();
+    }
     let exponent = match n {
         _ if at < TINY => [0, 0, 1, 2, 26, 127, 128, 240][(at >> (3 * n)) as usize % 8],
         0 => row,
@@ -110,6 +115,18 @@ fn operand(dtype: DType, i: u64, n: u64) -> u64 {
         }
         _ => (sign << 31) | (exponent << 23) | ((mantissa >> 20) & 0x7f_ffff),
     }
+}
+
+/// The n-th operand where a quotient, or a square root, lies next to the middle of two floats: the dividend is
+/// its product with the divisor, or with itself, rounded. The third operand cancels the product of the others.
+fn near_middle(i: u64, n: u64) -> u32 {
+    let of = |k: u64| {
+        let random = (i + k + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31);
+        f32::from_bits(0x3f80_0000 | (random.wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 41) as u32)
+    };
+    let (divisor, middle) = (of(0), f64::from(of(1)) + 2f64.powi(-24));
+    let dividend = (middle * if i.is_multiple_of(4) { middle } else { f64::from(divisor) }) as f32;
+    [dividend, divisor, -dividend * divisor][n as usize].to_bits()
 }
 
 /// The bits that the host gets, and those where subnormals are flushed; NaN as one pattern.
@@ -154,10 +171,10 @@ fn verdict(results: impl Iterator<Item = ([u64; 2], u64)>) -> Verdict {
 
 /// A kernel of three operands and the number of the operation whose result it stores.
 fn kernel(trials: &[Trial], dtype: DType) -> Option<Verified> {
-    let mut k = Builder::new("exactness", 1);
+    let mut k = Builder::new("exactness", 2);
     let inputs = [dtype, dtype, dtype, DType::I32].map(|dtype| k.input(dtype));
     let output = k.output(dtype);
-    let [a, b, c, number] = inputs.map(|p| k.load(p, &[0]));
+    let [a, b, c, number] = inputs.map(|p| k.load(p, &[0, 0]));
     let mut result = a;
     for (n, trial) in trials.iter().enumerate() {
         let (own, at) = ((trial.operation)(&mut k, [a, b, c]), k.int(DType::I32, n as i64));
@@ -180,16 +197,14 @@ impl WgpuDevice {
             exact_fma64: true,
             ..self.assumed
         };
-        let of = |trials: &[Trial], dtype, target| {
-            self.verdicts(trials, dtype, target).unwrap_or_else(|_| vec![Verdict::Wrong; trials.len()])
+        let of = |trials: &[Trial], dtype, points, target| {
+            let verdicts = self.verdicts(trials, dtype, points, target);
+            verdicts.unwrap_or_else(|_| vec![Verdict::Wrong; trials.len()])
         };
         let conversions = if native.f64 { &CONVERSIONS[..] } else { &[] };
-        let single = of(
-            &[&ARITHMETIC[..], &[DIVISION, SQRT, FMA], &COMPARISONS, conversions].concat(),
-            DType::F32,
-            &native,
-        );
-        let (arithmetic, others) = single.split_at(ARITHMETIC.len());
+        let others = [&ARITHMETIC[..], &COMPARISONS, conversions].concat();
+        let others = of(&others, DType::F32, POINTS, &native);
+        let (arithmetic, others) = others.split_at(ARITHMETIC.len());
         let (subnormals, like) = match *arithmetic {
             [Verdict::Flushed, Verdict::Flushed, Verdict::Flushed] => (Subnormals::Flushed, Verdict::Flushed),
             [Verdict::Exact, Verdict::Exact, Verdict::Exact] => (Subnormals::Kept, Verdict::Exact),
@@ -199,18 +214,25 @@ impl WgpuDevice {
         if self.cautious {
             return known;
         }
-        let [division, sqrt, fma] = [0, 1, 2].map(|n| others[n] == like);
-        let steps =
-            WgslTarget { newton: true, subnormals, exact_division: false, exact_sqrt: false, ..native };
-        let all =
-            |trials: &[Trial], dtype, target, like| of(trials, dtype, target).iter().all(|&v| v == like);
-        let double = |trials: &[Trial]| native.f64 && all(trials, DType::F64, &native, Verdict::Exact);
+        let quotients = of(&[DIVISION, SQRT, FMA], DType::F32, QUOTIENTS, &native);
+        let [division, sqrt, fma] = [0, 1, 2].map(|n| quotients[n] == like);
+        let near = WgslTarget {
+            near_inverses: true,
+            subnormals,
+            exact_division: false,
+            exact_sqrt: false,
+            ..native
+        };
+        let all = |verdicts: Vec<Verdict>, like| verdicts.iter().all(|&v| v == like);
+        let double =
+            |trials: &[Trial]| native.f64 && all(of(trials, DType::F64, POINTS, &native), Verdict::Exact);
         WgslTarget {
-            exact_comparisons: others[3..].iter().all(|&verdict| verdict == Verdict::Exact),
+            exact_comparisons: others.iter().all(|&verdict| verdict == Verdict::Exact),
             exact_division: division,
             exact_sqrt: sqrt,
             exact_fma: fma,
-            newton: !(division && sqrt) && all(&[DIVISION, SQRT], DType::F32, &steps, like),
+            near_inverses: !(division && sqrt)
+                && all(of(&[DIVISION, SQRT], DType::F32, QUOTIENTS, &near), like),
             exact_f64: double(&[DIVISION, SQRT]),
             exact_fma64: double(&[FMA]),
             ..known
@@ -222,15 +244,17 @@ impl WgpuDevice {
         &self,
         trials: &[Trial],
         dtype: DType,
+        points: u64,
         target: &WgslTarget,
     ) -> Result<Vec<Verdict>, WgpuError> {
         let Some(kernel) = kernel(trials, dtype) else { return Ok(vec![Verdict::Wrong; trials.len()]) };
         let program = self.compile_for(&kernel, target)?;
-        let (n, size) = (POINTS * trials.len() as u64, dtype.size_bytes());
+        let (count, size) = (trials.len(), dtype.size_bytes());
+        let n = points * count as u64;
         let bytes = |which: u64| -> Vec<u8> {
             match which {
-                3 => (0..n).flat_map(|i| ((i / POINTS) as u32).to_le_bytes()).collect(),
-                _ => (0..n)
+                3 => (0..count as u32).flat_map(u32::to_le_bytes).collect(),
+                _ => (0..points)
                     .flat_map(|i| operand(dtype, i, which).to_le_bytes().into_iter().take(size))
                     .collect(),
             }
@@ -242,8 +266,15 @@ impl WgpuDevice {
             self.write(&buffers[which as usize], 0, &bytes)?;
         }
         buffers.push(self.new_buffer(n * size as u64)?);
-        let views = vec![View { offset: 0, strides: vec![1] }; 5];
-        let launch = Launch { extents: vec![n as usize], origin: vec![0], views, arguments: Vec::new() };
+        let view = |strides: [i64; 2]| View { offset: 0, strides: strides.to_vec() };
+        let mut views = vec![view([0, 1]); 3];
+        views.extend([view([1, 0]), view([points as i64, 1])]);
+        let launch = Launch {
+            extents: vec![count, points as usize],
+            origin: vec![0, 0],
+            views,
+            arguments: Vec::new(),
+        };
         self.queue_job(&(&program, &launch, buffers.iter().collect()))?;
         let mut results = vec![0; n as usize * size];
         self.read(&buffers[4], 0, &mut results)?;
@@ -253,7 +284,7 @@ impl WgpuDevice {
             canonical(dtype, u64::from_le_bytes(bits))
         };
         let of = |(number, trial): (u64, &Trial)| {
-            verdict((number * POINTS..(number + 1) * POINTS).map(|i| (expected(trial, dtype, i), given(i))))
+            verdict((0..points).map(|i| (expected(trial, dtype, i), given(number * points + i))))
         };
         Ok((0..).zip(trials).map(of).collect())
     }

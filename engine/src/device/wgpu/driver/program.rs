@@ -244,6 +244,10 @@ const NO_CONTRACTION: u32 = 42;
 /// Negate, add, subtract, multiply, divide, remainder, modulo: the float arithmetic that naga writes.
 const ARITHMETIC: [u32; 7] = [127, 129, 131, 133, 136, 140, 141];
 
+/// Instructions of the extended set, of which the fused multiply-add has this number.
+const OP_EXT_INST: u32 = 12;
+const FMA: u32 = 50;
+
 /// Where each instruction begins, and its opcode.
 fn instructions(words: &[u32]) -> impl Iterator<Item = (usize, u32)> {
     let next = |&at: &usize| Some(at + (words[at] >> 16).max(1) as usize).filter(|&at| at < words.len());
@@ -253,7 +257,11 @@ fn instructions(words: &[u32]) -> impl Iterator<Item = (usize, u32)> {
 
 /// The module with a decoration for each float operation, put before the first decoration it has.
 fn uncontracted(words: &[u32]) -> Vec<u32> {
-    let operations = instructions(words).filter(|(_, opcode)| ARITHMETIC.contains(opcode));
+    // An unmarked fused multiply-add may be computed as a product and a sum.
+    let is_marked = |&(at, opcode): &(usize, u32)| {
+        ARITHMETIC.contains(&opcode) || opcode == OP_EXT_INST && words[at + 4] == FMA
+    };
+    let operations = instructions(words).filter(is_marked);
     let marks: Vec<u32> =
         operations.flat_map(|(at, _)| [(3 << 16) | OP_DECORATE, words[at + 2], NO_CONTRACTION]).collect();
     let place =
@@ -315,7 +323,7 @@ mod tests {
         let source = "@group(0) @binding(0) var<storage, read_write> a: array<f32>;
             @compute @workgroup_size(1) fn main() {
               a[0] = a[1] * a[2] + a[3] / -a[4];
-              a[5] = f32(u32(a[6]) + 1u);
+              a[5] = f32(u32(a[6]) + 1u) - floor(fma(a[7], a[8], a[9]));
             }";
         let (module, info) = validated(source, Capabilities::empty()).unwrap();
         strict_words(&module, &info, controls).unwrap()
@@ -326,7 +334,7 @@ mod tests {
         let words = written(&[]);
         let marked =
             words.windows(3).filter(|w| w[0] == (3 << 16) | OP_DECORATE && w[2] == NO_CONTRACTION).count();
-        assert_eq!(marked, 4);
+        assert_eq!(marked, 6);
     }
 
     #[test]

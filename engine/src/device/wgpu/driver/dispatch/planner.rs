@@ -3,12 +3,12 @@
 
 use partita_kernels::verify::verify;
 use partita_kernels::wgsl::layout::Header;
-use partita_kernels::wgsl::{PACK, Shader, unit_elements};
-use partita_kernels::{Access, Form, Inst, Kernel, Launch, Op, Param, Verified};
+use partita_kernels::wgsl::{PACK, Shader, Stage, unit_elements};
+use partita_kernels::{Access, Form, Inst, Kernel, Launch, Op, Param, Verified, View};
 
 use super::pieces::{
-    Bounds, Dispatch, IndexWindow, Limits, Pass, Piece, Planner, TooWide, Work, index_windows, is_folded,
-    split,
+    Bounds, Dispatch, IndexWindow, Limits, Pass, Piece, Planner, TooWide, Window, Work, index_windows,
+    is_folded, split,
 };
 use super::reductions;
 
@@ -128,12 +128,15 @@ impl Planner<'_> {
         index: Option<(usize, IndexWindow)>,
         end: u32,
     ) -> Dispatch {
+        if let Some(dispatch) = self.blocks(kernel, piece) {
+            return dispatch;
+        }
         let stage = self.stage(kernel, piece);
         let visit = self.shader.stages[stage].visit;
         let points = piece.launch.points() as u64;
         let inner = piece.launch.extents.last().copied().unwrap_or(1) as u64;
         let (rows, tile) = (points / inner, u64::from(visit.tile));
-        let items = visit.grid.map_or(inner, |grid| packs(kernel, piece, grid as usize));
+        let items = visit.grid.map_or(inner, |grid| packs(kernel, piece, grid as usize, PACK));
         let chunks = items.div_ceil(tile);
         // Aligned rows waste the end of each row's last tile; accept a quarter of the invocations.
         let capacity = u64::from(self.limits.max_groups).pow(3);
@@ -160,14 +163,98 @@ impl Planner<'_> {
         self.dispatch(pass, &piece.launch, &windows)
     }
 
-    /// The first stage, if it visits points or owns the words that its packs write; else the last one.
+    /// The first stage, if it visits points or owns the words that its packs write; else that of points.
     fn stage(&self, kernel: &Kernel, piece: &Piece) -> usize {
-        let last = self.shader.stages.len() - 1;
-        match self.shader.stages[0].visit.grid {
-            Some(grid) if last > 0 && !owns_words(kernel, piece, grid as usize) => last,
+        let is_single = |stage: &Stage| stage.visit.grid.is_none() && stage.visit.blocks.is_none();
+        match (self.shader.stages[0].visit.grid, self.shader.stages.iter().position(is_single)) {
+            (Some(grid), Some(single)) if !owns_words(kernel, piece, grid as usize) => single,
             _ => 0,
         }
     }
+
+    /// The dispatch of a piece by the stage whose workgroups are blocks, if there is one that suits the piece.
+    fn blocks(&self, kernel: &Kernel, piece: &Piece) -> Option<Dispatch> {
+        let stage = self.shader.stages.iter().position(|stage| stage.visit.blocks.is_some())?;
+        let visit = self.shader.stages[stage].visit;
+        let blocks = visit.blocks?;
+        let mut launch = piece.launch.clone();
+        let y = launch.extents.len() - 2;
+        let (items, log) = match visit.grid {
+            Some(grid) => {
+                let lanes = unit_elements(kernel.params[grid as usize].dtype);
+                if !in_phase(piece, lanes) || launch.extents[blocks.along] < blocks.planes as usize {
+                    return None;
+                }
+                let items = packs(kernel, piece, grid as usize, lanes);
+                // Narrow blocks where wide ones stick out of the rows.
+                let log = [5, 4].into_iter().min_by_key(|&log| items.next_multiple_of(1 << log))?;
+                (items, log)
+            }
+            None => {
+                let turned = turned(kernel, piece, visit.tile as usize)?;
+                launch.extents[turned..=y].rotate_left(1);
+                launch.views.iter_mut().for_each(|view| view.strides[turned..=y].rotate_left(1));
+                (launch.extents[y + 1] as u64, 5)
+            }
+        };
+        let size = u64::from(self.shader.stages[stage].workgroup_size);
+        let count = |dim: usize| {
+            let planes = if dim == blocks.along { u64::from(blocks.planes.max(1)) } else { 1 };
+            (launch.extents[dim] as u64).div_ceil(planes)
+        };
+        let height = if visit.grid.is_some() { size >> log } else { u64::from(visit.tile) };
+        let (across, down) = (items.div_ceil(1 << log), count(y).div_ceil(height));
+        let outer: u64 = (0..y).map(count).product();
+        let all = across * down * outer;
+        if all > u64::from(self.limits.max_groups).pow(3) {
+            return None;
+        }
+        let groups = self.groups(all);
+        let header = Header {
+            groups: [groups[0], groups[1]],
+            limit: items as u32,
+            chunks: down as u32,
+            kept: outer as u32,
+            first: across as u32,
+            log_threads: log,
+            ..Header::default()
+        };
+        let pass = Pass { stage, groups, header, divisors: Vec::new(), sides: [0, 0] };
+        Some(self.dispatch(pass, &launch, &piece.windows))
+    }
+}
+
+/// Rows shorter than this are not worth units that stick out of them.
+const SHORT_ROW: usize = 8;
+
+/// Whether the rows of all parameters begin at the same place of a unit.
+fn in_phase(piece: &Piece, lanes: u32) -> bool {
+    let is_long = piece.launch.extents.last().is_some_and(|&x| x >= SHORT_ROW);
+    let bound = || piece.launch.views.iter().zip(&piece.windows).filter_map(|(v, w)| Some((v, (*w)?)));
+    let first = bound().next().map(|(_, window)| window.element % lanes);
+    let is_alike = |(view, window): (&View, Window)| {
+        let outer = view.strides.iter().rev().skip(1);
+        view.strides.last() == Some(&1)
+            && { outer }.all(|stride| stride % i64::from(lanes) == 0)
+            && Some(window.element % lanes) == first
+    };
+    is_long && bound().all(is_alike)
+}
+
+/// The dimension of the columns of squares: neighbours of an input in memory lie along it, and those of the
+/// first output along the last.
+fn turned(kernel: &Kernel, piece: &Piece, side: usize) -> Option<usize> {
+    let Form::Elementwise { stores } = &kernel.form else { return None };
+    let is_long = |dim: usize| piece.launch.extents[dim] >= side / 2;
+    let x = piece.launch.extents.len() - 1;
+    let inputs = kernel.params.iter().zip(&piece.launch.views).filter(|(p, _)| p.access == Access::In);
+    // What is the same along x is best loaded as it is.
+    let crossed = |(_, view): (&Param, &View)| {
+        let is_crossed = ![0, 1].contains(&view.strides[x]);
+        (0..x).find(|&dim| is_crossed && is_long(dim) && view.strides[dim] == 1)
+    };
+    let is_dense = piece.launch.views[stores[0].param as usize].strides[x] == 1;
+    if is_dense && is_long(x) { { inputs }.find_map(crossed) } else { None }
 }
 
 /// The element of a piece's first point in what is bound of a parameter.
@@ -187,8 +274,8 @@ fn is_dense(piece: &Piece, param: usize) -> bool {
     piece.launch.views[param].strides.last() == Some(&1)
 }
 
-/// Packs that hold each row, aligned to the units of a parameter.
-fn packs(kernel: &Kernel, piece: &Piece, grid: usize) -> u64 {
+/// Packs of so many points that hold each row, aligned to the units of a parameter.
+fn packs(kernel: &Kernel, piece: &Piece, grid: usize, points: u32) -> u64 {
     let inner = piece.launch.extents.last().copied().unwrap_or(1) as u64;
     let unit = unit_elements(kernel.params[grid].dtype);
     let phase = match (is_dense(piece, grid), rows_agree(piece, grid, unit)) {
@@ -196,7 +283,7 @@ fn packs(kernel: &Kernel, piece: &Piece, grid: usize) -> u64 {
         (true, true) => element(piece, grid) % unit,
         (true, false) => unit - 1,
     };
-    (inner + u64::from(phase)).div_ceil(PACK.into())
+    (inner + u64::from(phase)).div_ceil(points.into())
 }
 
 /// Whether no word of a narrow output belongs to two packs: neither of one row nor of neighbouring ones.
@@ -268,7 +355,52 @@ impl Spread {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use partita_kernels::wgsl::{WgslTarget, emit};
     use partita_kernels::{BinaryOp, Builder, DType, View};
+
+    /// The stage of the one dispatch of a launch, and its workgroups.
+    fn chosen(kernel: &Verified, extents: &[usize], views: [(i64, &[i64]); 2]) -> (&'static str, u32) {
+        let shader = emit(kernel, &WgslTarget::CAUTIOUS).unwrap();
+        let limits = Limits {
+            max_binding_bytes: 1 << 30,
+            max_groups: 65_535,
+            offset_alignment: 256,
+            workgroup_size: 256,
+        };
+        let views = views.map(|(offset, strides)| View { offset, strides: strides.to_vec() }).to_vec();
+        let launch =
+            Launch { extents: extents.to_vec(), origin: vec![0; extents.len()], views, arguments: vec![] };
+        let work = plan(kernel, &shader, &launch, &[1 << 28; 2], &limits).unwrap();
+        let [dispatch] = &work.dispatches[..] else { panic!("{:?}", work.dispatches) };
+        (shader.stages[dispatch.stage].entry, dispatch.groups.iter().product())
+    }
+
+    #[test]
+    fn stencils_in_phase_take_planes_and_transposed_inputs_squares() {
+        let mut k = Builder::new("column", 3);
+        let (input, output) = (k.input(DType::F32), k.output(DType::F32));
+        let (up, down) = (k.load(input, &[-1, 0, 0]), k.load(input, &[1, 0, 0]));
+        let sum = k.binary(BinaryOp::Add, up, down);
+        let column = k.elementwise(&[(output, sum)]).unwrap();
+        let strides = [68 * 64, 68, 1];
+        let (read, extents) = ((68 * 64 + 2, &strides[..]), [16, 60, 62]);
+        // Four planes at a time, 16 packs of a row and 16 rows.
+        assert_eq!(chosen(&column, &extents, [read, (2, &strides)]), ("planes", 16));
+        for other in [(3, &strides[..]), (2, &[68 * 64, 67, 1]), (2, &[68 * 64, 68, 2])] {
+            assert_eq!(chosen(&column, &extents, [read, other]).0, "elementwise");
+        }
+        assert_eq!(chosen(&column, &[3, 60, 62], [read, (2, &strides)]).0, "elementwise");
+        let mut k = Builder::new("copy", 2);
+        let (input, output) = (k.input(DType::F32), k.output(DType::F32));
+        let value = k.load(input, &[0, 0]);
+        let copy = k.elementwise(&[(output, value)]).unwrap();
+        let turned = |extents, read, written| chosen(&copy, extents, [(0, read), (0, written)]);
+        assert_eq!(turned(&[33, 64], &[1, 33], &[64, 1]), ("transpose", 4));
+        assert_eq!(turned(&[33, 64], &[64, 1], &[64, 1]).0, "elementwise");
+        assert_eq!(turned(&[33, 64], &[1, 33], &[1, 33]).0, "elementwise");
+        assert_eq!(turned(&[15, 64], &[1, 33], &[64, 1]).0, "elementwise");
+        assert_eq!(turned(&[33, 64], &[1, 0], &[64, 1]).0, "elementwise");
+    }
 
     #[test]
     fn every_load_is_at_its_own_point() {
