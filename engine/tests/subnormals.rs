@@ -1,5 +1,5 @@
-//! What adapters do with subnormals, and to quotients and roots: found by trial, and then what the definition
-//! says. Faults of drivers are written into the kernels of the adapter at hand; none of this is hardware.
+//! Subnormals, quotients and roots on adapters: behaviour found by trial, which the definition then follows.
+//! Faults of drivers are written into the kernels of the adapter at hand; none of this is hardware.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod agreement;

@@ -1,4 +1,4 @@
-//! What a program may write: numbers of all types beside arrays, `+=`, ranges of usize; the text of errors.
+//! The surface of the crate: numbers of all types beside arrays, `+=`, ranges of usize; the text of errors.
 
 use partita::prelude::*;
 

@@ -6,13 +6,16 @@ mod agreement;
 #[path = "wgsl/translated.rs"]
 mod translated;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
 use agreement::{cases, cube, star, weighted};
-use partita_kernels::cpu::x86::{self, IsaLevel};
+use iced_x86::{Decoder, DecoderOptions, FastFormatter, Instruction};
+use partita_kernels::cpu::x86::{CodeGenerator, IsaLevel, LaunchShape, OperandLayout, UnrollAndJam};
 use partita_kernels::{
-    BinaryOp, Builder, CompareOp, DType, FoldOp, Math1, Math2, Scalar, UnaryOp, Verified, ptx, simplify, wgsl,
+    BinaryOp, Builder, CompareOp, DType, FoldOp, Math1, Math2, Op, Scalar, UnaryOp, Verified, ptx, simplify,
+    wgsl,
 };
 
 /// The kernels that have golden files.
@@ -152,10 +155,50 @@ fn ptx_text(kernel: &Verified) -> String {
     ptx::emit(kernel, &ptx::PtxTarget { sm: 90 }).unwrap().whole_text()
 }
 
+/// Instructions, with the places that jumps go to.
+fn disassembled(title: String, code: &[u8]) -> String {
+    let code: Vec<Instruction> = Decoder::new(64, code, DecoderOptions::NONE).into_iter().collect();
+    let targets: BTreeSet<u64> = code.iter().map(Instruction::near_branch_target).collect();
+    let (mut text, mut formatter) = (format!("{title}\n"), FastFormatter::new());
+    for instruction in &code {
+        if instruction.ip() > 0 && targets.contains(&instruction.ip()) {
+            let _ = writeln!(text, "{:x}:", instruction.ip());
+        }
+        text.push_str("    ");
+        formatter.format(instruction, &mut text);
+        text.push('\n');
+    }
+    text
+}
+
+/// The code of launches whose arrays are contiguous along the last dimension: for one row, and for several
+/// rows whose outputs bypass the caches, where that gains.
+fn machine_code(kernel: &Verified, level: IsaLevel) -> String {
+    const PITCH: i64 = 1000;
+    let prepared = CodeGenerator::new(kernel, level).unwrap();
+    let kernel = prepared.kernel();
+    let last = kernel.rank - 1;
+    let is_read = |dim: &usize| kernel.body.iter().any(|inst| inst.op == Op::Coord(*dim as u32));
+    let layouts = vec![OperandLayout::Contiguous; kernel.params.len()];
+    let shape =
+        LaunchShape { unit: Some(last), along: Some(last).into_iter().filter(is_read).collect(), layouts };
+    let Some(row) = prepared.write(&shape) else { return format!("{level:?}: no code\n") };
+    let mut text = disassembled(format!("{level:?}, one row"), &row.full.bytes);
+    let strides: Vec<i64> = (0..kernel.rank as u32).rev().map(|dim| PITCH.pow(dim)).collect();
+    for &dim in prepared.shared_dims().iter().filter(|dim| **dim + 1 == last) {
+        let jam = UnrollAndJam { dim, strides: vec![strides.clone(); kernel.params.len()], streams: true };
+        if let Some(rows) = prepared.jam(&shape, &jam) {
+            let title = format!("{level:?}, {} rows of pitch {PITCH} together", rows.rows);
+            text += &disassembled(title, &rows.bytes);
+        }
+    }
+    text
+}
+
 /// Of some kernels the machine code at both ISA levels.
 fn x86_text(kernel: &Verified) -> Option<(&'static str, String)> {
     let listed = ["blur", "triad", "nan_tests", "fma", "stencil_3d"].contains(&kernel.kernel().name.as_str());
-    let text = || [IsaLevel::Avx512, IsaLevel::Avx2].map(|level| x86::listing(kernel, level)).concat();
+    let text = || [IsaLevel::Avx512, IsaLevel::Avx2].map(|level| machine_code(kernel, level)).concat();
     listed.then(|| ("x86", text()))
 }
 

@@ -1,4 +1,4 @@
-//! What all cases that are measured on their own have in common: where they run, and how a figure is taken.
+//! Cases that are measured on their own: where they run, and how a figure is taken.
 
 use anyhow::Result;
 use partita::prelude::*;

@@ -1,4 +1,4 @@
-//! What is measured: each family's cases, how they run on a device, and how their results are checked.
+//! Families of cases: how they run on a device, and how their results are checked.
 
 pub mod bound;
 pub mod case;

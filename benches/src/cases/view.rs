@@ -1,5 +1,4 @@
-//! How a workload's arrays differ from whole ones of the usual length: their extents, and what is seen of
-//! them.
+//! Extents and views of a workload's arrays, where these are not whole arrays of the usual length.
 
 use partita::array::{IntoSpan, Span};
 use partita::prelude::*;

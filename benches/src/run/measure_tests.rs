@@ -1,4 +1,4 @@
-//! What is meant by a filter, and that what is wrong becomes no figure.
+//! Filters of a run, and results that are wrong: they become no figure.
 
 use super::*;
 use crate::cases::case::Measure;

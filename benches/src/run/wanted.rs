@@ -1,4 +1,4 @@
-//! What a run measures: devices, a filter, types, sizes and effort, as the command line gives them.
+//! The request of a run: devices, a filter, types, sizes and effort, as the command line gives them.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! What concerns the process as a whole: its settings, the error type, interruption, and traces;
-//! and the macro that writes examples of documentation.
+//! The process as a whole: its settings, the error type, interruption, and traces; and the macro that writes
+//! examples of documentation.
 
 #[macro_use]
 mod example;

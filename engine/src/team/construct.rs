@@ -1,4 +1,4 @@
-//! How teams are made: of devices of this process, over ranks, or of members of another team.
+//! Constructors of teams: of devices of this process, over ranks, or of members of another team.
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,4 +1,4 @@
-//! What a step launches, by name, and how many messages it takes.
+//! Counts of a step: its launches by name, and its messages.
 #![allow(clippy::unwrap_used)]
 
 use partita::array::record;

@@ -1,4 +1,4 @@
-//! What the consumer of a lent part does.
+//! The consumer of a lent part.
 
 use partita::array::{Cells, Part};
 

@@ -1,4 +1,4 @@
-//! What one rank of a job of several processes does, however the job was started.
+//! Programs for one rank of a job of several processes, however the job was started.
 
 use partita::prelude::*;
 

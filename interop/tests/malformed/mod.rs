@@ -1,4 +1,4 @@
-//! What the tests of malformed descriptions share: a random source, edits of values, and the run over a table
+//! Support of the tests of malformed descriptions: a random source, edits of values, and the run over a table
 //! of mutators that counts what was refused, and where the fault was said to lie.
 
 #![allow(dead_code, clippy::unwrap_used)]

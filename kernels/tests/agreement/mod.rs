@@ -1,4 +1,4 @@
-//! What comparing a kernel's results on two devices takes: elements, the first that differs, memory and
+//! Comparison of a kernel's results on two devices: elements, the first that differs, memory and
 //! launches. Included by the tests of the kernels and of the engine; knows neither a machine nor a device.
 #![allow(dead_code, unused_imports, missing_docs, clippy::unwrap_used)]
 

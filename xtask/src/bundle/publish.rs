@@ -1,4 +1,4 @@
-//! What strangers get: `cargo xtask wheel` and `cargo xtask site`. Each is a row of commands in an
+//! The wheel and the website: `cargo xtask wheel` and `cargo xtask site`. Each is a row of commands in an
 //! environment of its own below `target`, and stops at the first that fails.
 
 use crate::exec::{End, SILENCE, run};

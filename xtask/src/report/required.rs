@@ -1,6 +1,6 @@
-//! What must have run: floors, by how often at least (`floors.txt`), and the tests that show that a defect is
-//! gone (`defects.txt`). A lost driver, a renamed test or a filter left in place fails the run. It does not
-//! know how the counts were made.
+//! Requirements of a run: floors, by how often tests must run (`floors.txt`), and the tests that show that a
+//! defect is gone (`defects.txt`). A lost driver, a renamed test or a filter left in place fails the run. It
+//! does not know how the counts were made.
 
 use crate::options::Options;
 use crate::report::cargo_output::Report;

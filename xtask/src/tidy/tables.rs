@@ -1,4 +1,4 @@
-//! What the tidy rules allow, as data. A change of the architecture is a change here, to be read
+//! Limits and tables of the tidy rules, as data. A change of the architecture is a change here, to be read
 //! by a reviewer.
 
 /// The widest line of a Rust file, as in `rustfmt.toml`, which leaves long strings and comments.

@@ -1,4 +1,4 @@
-//! What can go wrong on a CUDA device, with everything a report needs.
+//! Errors of CUDA devices, with everything a report needs.
 
 use partita_kernels::LaunchError;
 use partita_kernels::ptx::PtxUnsupported;

@@ -1,4 +1,4 @@
-//! Where the lines along a dimension are transformed.
+//! The distribution in which the lines along a dimension are transformed.
 
 use crate::array::Array;
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! Which lengths passes transform, which radices they take, and which way.
+//! Lengths of transforms: the radices of their passes, and the algorithm.
 
 /// The sign of the exponent.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -1,6 +1,6 @@
-//! What a rank prints when it is terminated (SIGTERM), by its launcher because another rank died or by the
-//! user: the operation it was in. A process forked from it says nothing. The notice is kept ready in atomics,
-//! because a signal handler must not allocate; it is rewritten only when the operation changes.
+//! The notice that a rank prints when it is terminated (SIGTERM), by its launcher because another rank died
+//! or by the user: the operation it was in. A process forked from it says nothing. The notice is kept ready
+//! in atomics, because a signal handler must not allocate; it is rewritten only when the operation changes.
 
 #[cfg(unix)]
 use std::ffi::c_int;

@@ -1,5 +1,5 @@
-//! What two ranks say before their first message: each proves that it knows the job's secret, without sending
-//! it (challenge and response by HMAC-SHA256, RFC 2104).
+//! The handshake of two ranks before their first message: each proves that it knows the job's secret, without
+//! sending it (challenge and response by HMAC-SHA256, RFC 2104).
 
 use std::io::{Error, ErrorKind, Read, Result, Write};
 

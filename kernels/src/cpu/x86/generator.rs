@@ -144,15 +144,6 @@ impl CodeGenerator {
     /// Code that computes several rows together, of the number that takes the fewest reads per row, if they
     /// are so many fewer that it gains.
     pub fn jam(&self, shape: &LaunchShape, jam: &UnrollAndJam) -> Option<MachineCode> {
-        self.jammed(shape, jam).map(|(steps, allocated, rows)| finish(steps, &allocated, rows))
-    }
-
-    /// The same as instructions, with their registers and the number of rows.
-    pub(super) fn jammed(
-        &self,
-        shape: &LaunchShape,
-        jam: &UnrollAndJam,
-    ) -> Option<(VirtualCode, AllocatedCode, usize)> {
         let select = |jam| select(self.kernel(), shape, self.guards(), jam, self.level);
         let gain = if jam.streams { TUNING.gain_streaming } else { TUNING.gain };
         let mut fewest = allocate(&select(None)?).reads() / gain;
@@ -172,7 +163,7 @@ impl CodeGenerator {
                 best = Some((steps, allocated, rows));
             }
         }
-        best
+        best.map(|(steps, allocated, rows)| finish(steps, &allocated, rows))
     }
 
     /// Outputs from this parameter on say whether angles are small.

@@ -5,7 +5,6 @@
 //! instructions before the next block begins; `fold` combines its values with those of others. `select`
 //! chooses instructions on values without registers (`virtual_code`), `registers` allocates registers and
 //! spills, `assembler` writes the loops and the bytes, `generator` decides which codes a launch has.
-//! `listing` prints instructions for reviewers.
 //!
 //! Invariants: code gives the bits of [`crate::interpret`] at both levels. It touches no element outside its
 //! rows: the partial blocks at a row's ends are masked, by opmasks (AVX-512) or masked moves (AVX2). A kernel
@@ -23,7 +22,6 @@ mod assembler;
 mod encodings;
 mod fold;
 mod generator;
-mod listing;
 mod partial;
 mod prefetch;
 mod registers;
@@ -32,6 +30,5 @@ mod target;
 mod virtual_code;
 
 pub use generator::{CodeGenerator, CodePair, MachineCode};
-pub use listing::listing;
 pub use target::{FoldMemory, IsaLevel, LaunchShape, OperandLayout, UnrollAndJam, words};
 pub use virtual_code::RowPointer;

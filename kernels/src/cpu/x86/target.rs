@@ -1,4 +1,4 @@
-//! What machine code is written for: an ISA level, the properties of a launch that code depends on, and the
+//! The target of machine code: an ISA level, the properties of a launch that code depends on, and the
 //! memory through which a launch passes addresses and sizes to it.
 
 /// An ISA level of x86-64 processors.

@@ -1,5 +1,5 @@
-//! What needs the driver's own calls to be tested: refused PTX, foreign streams, borrowed memory, the
-//! current device, timestamps. Without a driver each prints `skipped: cuda (reason)`.
+//! Tests that make calls of the driver: refused PTX, foreign streams, borrowed memory, the current device,
+//! timestamps. Without a driver each prints `skipped: cuda (reason)`.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;

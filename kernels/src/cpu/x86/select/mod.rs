@@ -11,4 +11,4 @@ mod selection;
 mod sequences;
 
 pub(super) use fold::select_fold;
-pub(super) use selection::{ARGUMENT, ARGUMENTS, COUNTED, COUNTED_LONG, WINDOW, select, twice};
+pub(super) use selection::{ARGUMENT, ARGUMENTS, WINDOW, select, twice};

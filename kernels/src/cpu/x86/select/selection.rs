@@ -16,8 +16,8 @@ use crate::ir::{Form, Inst, Kernel, Op, Store, Value};
 /// Words of the pool: sixteen bytes of 1; 0, 1, .. as 4-byte and as 8-byte lanes; masks; the launch's
 /// arguments, each as a register's worth of lanes of AVX2.
 pub(super) const ONES: usize = 0;
-pub(in crate::cpu::x86) const COUNTED: usize = 2;
-pub(in crate::cpu::x86) const COUNTED_LONG: usize = 10;
+const COUNTED: usize = 2;
+const COUNTED_LONG: usize = 10;
 /// The first argument; constants follow the last.
 pub(in crate::cpu::x86) const ARGUMENTS: usize = 26;
 /// Words of an argument.

@@ -1,4 +1,4 @@
-//! What AVX2 has no instruction for, as short exact sequences.
+//! Short exact sequences for operations that AVX2 has no instruction for.
 //!
 //! Without code at that level remain only conversions of 8-byte integers to 4-byte floats: by way of 8-byte
 //! floats they would round twice.
