@@ -2,7 +2,7 @@
 //! the cache has these; then the steps run in order. Of a chain of operations that grows too long, about half
 //! is computed.
 //!
-//! Invariant: kernels never communicate. Everything a launch reads is on its own device before.
+//! Invariant: kernels never wait for a rank. Everything a launch reads is on its own device before.
 
 use std::sync::Arc;
 
