@@ -144,7 +144,7 @@ const DEEDS: &[Deed] = &[
     ("element", |team, dist| {
         let x = Array::zeros(team, dist, DType::F64)?;
         x.get(&[7])?;
-        x.gathered(&[3], &[60, 0, 17])?.to_vec::<f64>().map(drop)
+        x.gather(&[3], &[60, 0, 17])?.to_vec::<f64>().map(drop)
     }),
 ];
 

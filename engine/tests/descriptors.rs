@@ -116,7 +116,7 @@ fn resizing_keeps_the_elements_of_common_indices() {
         for dist in planes() {
             let array = Array::from_fn(&team, &dist, number).unwrap();
             for shape in [[7, 9], [12, 9], [3, 9], [1, 9], [9, 14], [20, 4], [0, 9], [5, 0]] {
-                let resized = match array.resized(&shape) {
+                let resized = match array.resize(&shape) {
                     Ok(resized) => resized,
                     Err(error) => {
                         // Lists name what they hold: they have no other size.

@@ -112,13 +112,13 @@ fn what_nobody_needs_is_not_put_together() {
     let (team, u) = slabs();
     let dead = |u: &Array| {
         let joined = Array::concatenate(&[u, &u.flip(0)], 0).unwrap();
-        let listed = u.gathered(&[3], &[50, 1, 7]).unwrap();
+        let listed = u.gather(&[3], &[50, 1, 7]).unwrap();
         vec![
             joined,
             u.pad(&[(1, 1), (1, 1)], Padding::Wrap),
             u.roll(&[2, 1]),
             listed,
-            u.reshaped(&[2, 27]).unwrap(),
+            u.reshape(&[2, 27]).unwrap(),
         ]
     };
     let (launches, messages) = counted(&team, || {
@@ -213,7 +213,7 @@ fn what_lies_within_each_other_needs_no_deep_stack() {
     let (_, u) = slabs();
     let mut chain = u.clone();
     for k in 0..2000 {
-        let listed = if k % 100 == 7 { chain.reshaped(&[ROWS, COLUMNS]).unwrap() } else { chain };
+        let listed = if k % 100 == 7 { chain.reshape(&[ROWS, COLUMNS]).unwrap() } else { chain };
         chain = listed.roll(&[1, 0]) + 1.0;
     }
     check(&chain, [ROWS, COLUMNS], |i, j| number(&[(i + 2000) % ROWS, j]) + 2000);
@@ -224,7 +224,7 @@ fn rolled_arrays_in_another_shape_get_the_halos_that_they_read() {
     let team = Team::on(&[Device::host()], 4).unwrap();
     let dist = Distribution::builder(&[8, 3, 4]).grid(&[4, 1, 1]).cyclic(0, 2).build().unwrap();
     let u = Array::from_fn(&team, &dist, |at| (12 * at[0] + 4 * at[1] + at[2]) as i32).unwrap();
-    let line = u.reshaped(&[96]).unwrap();
+    let line = u.reshape(&[96]).unwrap();
     let rolled = Array::concatenate(&[&line.slice(&s![91..]), &line.slice(&s![..91])], 0).unwrap();
     let expected: Vec<i32> = (0..96).map(|k| (k + 91) % 96).collect();
     assert_eq!(rolled.to_vec::<i32>().unwrap(), expected);

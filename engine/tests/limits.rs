@@ -173,7 +173,7 @@ fn padding_round_and_round_takes_time_in_proportion_to_its_width() {
             assert!(padded == expected, "{with:?} of {n} on {parts} parts");
         }
     }
-    let square = line(12).reshaped(&[3, 4]).unwrap();
+    let square = line(12).reshape(&[3, 4]).unwrap();
     let padded = square.pad(&[(500, 2), (3, 700)], Padding::Reflect);
     let values = soon("padding twice", || padded.to_vec::<i32>().unwrap());
     let [rows, columns] = [505, 707];

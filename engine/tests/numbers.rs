@@ -194,7 +194,7 @@ fn what_is_recorded_with_a_failed_array_keeps_the_first_error() {
         assert!(text.starts_with("less: expected shapes"), "case {case}: {text}");
     }
     let listed =
-        [failed.reshaped(&[77]), failed.squeeze(&[7]), failed.unsqueeze(&[7]), failed.gathered(&[1], &[99])];
+        [failed.reshape(&[77]), failed.squeeze(&[7]), failed.unsqueeze(&[7]), failed.gather(&[1], &[99])];
     for (case, result) in listed.into_iter().enumerate() {
         let text = result.and_then(|array| array.recorded()).expect_err("a refusal").to_string();
         assert!(text.starts_with("less: expected shapes"), "result {case}: {text}");

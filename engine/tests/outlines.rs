@@ -74,11 +74,11 @@ fn what_is_said_to_run_runs() {
     let said = checked(&chain, "too long for one kernel");
     assert!(said.kernels.len() > 1 && said.exchanged_bytes() == 120, "{said}");
     checked(&(&b + 1.0), "at home");
-    let far = checked(&u.gathered(&[3], &[399, 0, 200]).unwrap(), "elements by number");
+    let far = checked(&u.gather(&[3], &[399, 0, 200]).unwrap(), "elements by number");
     assert!(far.exchanged_bytes() > 0, "{far}");
     let far = checked(&u.cumulative_sum(0), "a scan along the axis that is cut");
     assert!(far.exchanged_bytes() > 0, "{far}");
-    let far = checked(&v.reshaped(&[400]).unwrap(), "another shape of what is cut elsewhere");
+    let far = checked(&v.reshape(&[400]).unwrap(), "another shape of what is cut elsewhere");
     assert!(far.exchanged_bytes() > 0, "{far}");
 }
 
@@ -123,8 +123,8 @@ const MOVING: &[Case] = &[
     ("a scan at home", |_, v| Ok(v.cumulative_sum(0))),
     ("a sort", |u, _| Ok(u.sort(0, false))),
     ("positions in order", |_, v| Ok(v.argsort(1, true))),
-    ("elements by number", |u, _| u.gathered(&[5], &[143, 0, 77, 77, 12])),
-    ("another shape", |_, v| v.reshaped(&[144])),
+    ("elements by number", |u, _| u.gather(&[5], &[143, 0, 77, 77, 12])),
+    ("another shape", |_, v| v.reshape(&[144])),
     ("pieces", |u, v| Array::concatenate(&[u, v], 0)),
     ("a stack", |u, v| Array::stack(&[v, u], 1)),
     ("what others have sown", |u, _| {
@@ -133,7 +133,7 @@ const MOVING: &[Case] = &[
     }),
     ("another distribution", |u, v| u.redistribute(&*v.distribution()?)),
     ("a Laplacian", |u, _| laplacian(u, &[1.0, 1.0], Boundary::Wrap)),
-    ("a transform", |u, _| transformed(&u.reshaped(&[12, 6, 2])?, &[0, 1], Direction::Forward, 1.0)),
+    ("a transform", |u, _| transformed(&u.reshape(&[12, 6, 2])?, &[0, 1], Direction::Forward, 1.0)),
     ("a frame at home", |u, _| Ok(u.pad(&[(1, 1), (0, 2)], Padding::Constant(1.0f32.into())))),
 ];
 

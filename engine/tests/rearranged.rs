@@ -53,11 +53,11 @@ fn steps_flips_and_transpositions() {
 fn other_shapes_keep_the_order() {
     for u in numbered() {
         for shape in [&[66][..], &[6, 11], &[1, 3, 22], &[2, 1, 33]] {
-            let flat = u.reshaped(shape).unwrap();
+            let flat = u.reshape(shape).unwrap();
             assert_eq!(flat.shape()[..], *shape);
             assert_eq!(flat.to_vec::<i32>().unwrap(), (0..66).collect::<Vec<i32>>(), "{u:?} {shape:?}");
         }
-        assert!(u.reshaped(&[65]).is_err());
+        assert!(u.reshape(&[65]).is_err());
     }
 }
 
@@ -65,9 +65,9 @@ fn other_shapes_keep_the_order() {
 fn positions_are_gathered_and_scattered() {
     for mut u in numbered() {
         let positions: Vec<i64> = (0..40).map(|k| (k * 29 + 7) % 66).collect();
-        let picked = u.gathered(&[5, 8], &positions).unwrap();
+        let picked = u.gather(&[5, 8], &positions).unwrap();
         assert_eq!(picked.to_vec::<i32>().unwrap(), positions.iter().map(|&p| p as i32).collect::<Vec<_>>());
-        assert!(u.gathered(&[2], &[0, 66]).is_err());
+        assert!(u.gather(&[2], &[0, 66]).is_err());
         // Of a position that is named twice the last value counts.
         let line = Distribution::default_partition(u.team().size(), &[4]).unwrap();
         let values = Array::from_fn(u.team(), &line, |at| -1 - at[0] as i32).unwrap();

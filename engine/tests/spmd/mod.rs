@@ -96,13 +96,13 @@ fn joined(team: &Team) -> partita::Result<Vec<u8>> {
         let around = (&u * 2.0).pad(&[(2, 1), (1, 2)], Padding::Wrap);
         log.array(&(around.slice(&s![2.., 1..-2]) - around.slice(&s![..-2, 3..])))?;
         log.array(&Array::concatenate(&[&u, &u.flip(0), &(&u * 3.0)], 0)?.roll(&[-2, 1]))?;
-        log.array(&Array::stack(&[&u, &-&u], 2)?.reshaped(&[8, size])?)?;
-        log.array(&u.gathered(&[3, 2], &[0, 4 * size - 1, 3, 3, 7, 1])?)?;
+        log.array(&Array::stack(&[&u, &-&u], 2)?.reshape(&[8, size])?)?;
+        log.array(&u.gather(&[3, 2], &[0, 4 * size - 1, 3, 3, 7, 1])?)?;
         let step = |state: &mut [Array]| {
             let u = &state[0];
             let padded = u.pad(&[(1, 1), (0, 0)], Padding::Reflect);
             let mean = (padded.slice(&s![..-2]) + padded.slice(&s![2..])) * 0.5;
-            let next = mean - u.roll(&[1, 0]) * 0.25 + u.reshaped(&[4, size])?.transpose(&[1, 0]) * 0.125;
+            let next = mean - u.roll(&[1, 0]) * 0.25 + u.reshape(&[4, size])?.transpose(&[1, 0]) * 0.125;
             state[0].assign(&s![..], &next)
         };
         let mut state = Loop::new(vec![u.clone()], step);
@@ -254,7 +254,7 @@ fn selections(team: &Team) -> partita::Result<Vec<u8>> {
     let mut log = Log::default();
     let x = wave(team, &grid(team, &[53]))?;
     for least in [-2.0, 0.3, 2.0] {
-        log.array(&x.compressed(&x.greater(least))?)?;
+        log.array(&x.compress(&x.greater(least))?)?;
     }
     let mut random = Random(6);
     let indices: Vec<i64> = (0..30).map(|_| random.below(106) - 53).collect();

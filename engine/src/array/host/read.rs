@@ -367,8 +367,8 @@ impl Array {
     ///
     /// # Errors
     /// A map that has no meaning for another size; those of [`Array::eval`].
-    #[doc = example!("assert_eq!(u.resized(&[1, 4])?.to_vec::<f64>()?, [0.0, 1.0, 2.0, 0.0]);")]
-    pub fn resized(&self, shape: &[i64]) -> Result<Array> {
+    #[doc = example!("assert_eq!(u.resize(&[1, 4])?.to_vec::<f64>()?, [0.0, 1.0, 2.0, 0.0]);")]
+    pub fn resize(&self, shape: &[i64]) -> Result<Array> {
         // The old shape's halos may not fit the new one; they come when needed.
         let none = Index::zeros(self.rank());
         let dist = self.distribution()?.with_halo(&none, &none)?.resized(shape)?;

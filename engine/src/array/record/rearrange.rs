@@ -49,8 +49,8 @@ impl Array {
     ///
     /// # Errors
     /// Another number of elements; the error the array carries.
-    #[doc = example!("assert_eq!(u.reshaped(&[3, 2])?.slice(&s![.., 0]).to_vec::<f64>()?, [0.0, 2.0, 4.0]);")]
-    pub fn reshaped(&self, shape: &[i64]) -> Result<Array> {
+    #[doc = example!("assert_eq!(u.reshape(&[3, 2])?.slice(&s![.., 0]).to_vec::<f64>()?, [0.0, 2.0, 4.0]);")]
+    pub fn reshape(&self, shape: &[i64]) -> Result<Array> {
         self.recorded()?;
         let dist = sliced(self.team().size(), shape)?;
         if dist.global().volume()? != Region::from_shape(&self.shape())?.volume()? {
@@ -84,8 +84,8 @@ impl Array {
     ///
     /// # Errors
     /// Positions outside the array, or not one per element of the shape; the error the array carries.
-    #[doc = example!("assert_eq!(u.gathered(&[2], &[5, 0])?.to_vec::<f64>()?, [5.0, 0.0]);")]
-    pub fn gathered(&self, shape: &[i64], positions: &[i64]) -> Result<Array> {
+    #[doc = example!("assert_eq!(u.gather(&[2], &[5, 0])?.to_vec::<f64>()?, [5.0, 0.0]);")]
+    pub fn gather(&self, shape: &[i64], positions: &[i64]) -> Result<Array> {
         self.recorded()?;
         let dist = sliced(self.team().size(), shape)?;
         check_positions("gather", &self.shape(), positions)?;

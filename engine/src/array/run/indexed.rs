@@ -30,14 +30,14 @@ impl Array {
     /// use partita::prelude::*;
     /// let team = Team::local(2)?;
     /// let a = Array::from_slice(&team, &Distribution::default_partition(2, &[5])?, &[1i64, -2, 3, -4, -5])?;
-    /// assert_eq!(a.compressed(&a.less(0.0))?.to_vec::<i64>()?, [-2, -4, -5]);
+    /// assert_eq!(a.compress(&a.less(0.0))?.to_vec::<i64>()?, [-2, -4, -5]);
     /// # Ok::<(), partita::Error>(())
     /// ```
     ///
     /// # Errors
     /// Arrays that are not one-dimensional and of one size; a mask that is not of bools; those of
     /// [`Array::eval`].
-    pub fn compressed(&self, mask: &Array) -> Result<Array> {
+    pub fn compress(&self, mask: &Array) -> Result<Array> {
         self.recorded()?;
         mask.recorded()?;
         if self.rank() != 1 || mask.shape() != self.shape() || mask.dtype() != DType::Bool {
@@ -164,6 +164,6 @@ fn bounds(ranks: &Array, even: &Distribution) -> Result<Vec<i64>> {
     let ends: Vec<i64> = (0..even.parts()).map(|part| even.owned(part).stop()[0]).collect();
     let asked: Vec<i64> = ends.iter().filter(|&&end| end > 0).map(|end| end - 1).collect();
     let mut bounds = vec![0; even.parts() + 1 - asked.len()];
-    bounds.extend(ranks.gathered(&[asked.len() as i64], &asked)?.cast(DType::I64).to_vec::<i64>()?);
+    bounds.extend(ranks.gather(&[asked.len() as i64], &asked)?.cast(DType::I64).to_vec::<i64>()?);
     Ok(bounds)
 }

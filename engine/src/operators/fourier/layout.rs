@@ -32,7 +32,7 @@ pub fn choose(x: &Array, axis: usize, radices: &[usize]) -> Result<Layout> {
         Some((split, first, rest)) => {
             let mut split_shape = shape.to_vec();
             split_shape.splice(axis..=axis, [first, rest]);
-            let two = x.reshaped(&split_shape)?;
+            let two = x.reshape(&split_shape)?;
             Ok(Layout::Stages { x: two.redistribute(&divided(&two, axis + 1)?)?, split })
         }
         _ => Ok(Layout::Together(together(x)?)),

@@ -117,8 +117,8 @@ fn along(x: &Array, axis: usize, direction: Direction, scale: f64) -> Result<Arr
         let shape = x.shape();
         let count = |range: Range<usize>| shape[range].iter().product::<i64>();
         let flat = [count(0..axis), n, count(axis + 1..x.rank() - 1), 2];
-        let found = along(&x.reshaped(&flat)?, 1, direction, scale)?;
-        return found.reshaped(&shape);
+        let found = along(&x.reshape(&flat)?, 1, direction, scale)?;
+        return found.reshape(&shape);
     }
     match layout::choose(x, axis, &radices)? {
         Layout::Lines(x) => run.passes(&x, axis, &radices, 0..radices.len()),
@@ -145,9 +145,9 @@ impl Run {
             left /= radix;
             let split = spliced(&whole, axis, &[radix, left, done]);
             let factors = (left > 1).then(|| factors::of(x, radix, &[left])).transpose()?;
-            found = self.pass(&found.reshaped(&split)?, (axis, 1), factors, at + 1 == radices.len())?;
+            found = self.pass(&found.reshape(&split)?, (axis, 1), factors, at + 1 == radices.len())?;
             done *= radix;
-            found = found.reshaped(&whole)?;
+            found = found.reshape(&whole)?;
         }
         Ok(found)
     }
@@ -181,21 +181,21 @@ impl Run {
             left /= radix;
             let split = spliced(&spliced(&whole, axis + 1, &[rest, done]), axis, &[radix, left]);
             let factors = factors::of(x, radix, &[left, rest])?;
-            found = self.pass(&found.reshaped(&split)?, (axis, 2), Some(factors), false)?;
+            found = self.pass(&found.reshape(&split)?, (axis, 2), Some(factors), false)?;
             done *= radix;
             // What is left, the other stage's cells, and what is done.
             let merged = spliced(&spliced(&whole, axis + 1, &[rest, done]), axis, &[left]);
-            found = found.reshaped(&merged)?;
+            found = found.reshape(&merged)?;
         }
         // `left` is 1: now each part gets whole lines of the others' cells.
         let turned = spliced(&whole, axis, &[rest]);
         let turned = spliced(&turned, axis + 1, &[done]);
-        let found = found.reshaped(&turned)?;
+        let found = found.reshape(&turned)?;
         let found = found.redistribute(&layout::divided(&found, axis + 1)?)?;
         let found = self.passes(&found, axis, radices, split..radices.len())?;
         let mut shape = turned.to_vec();
         shape.splice(axis..axis + 2, [rest * done]);
-        found.reshaped(&shape)
+        found.reshape(&shape)
     }
 }
 

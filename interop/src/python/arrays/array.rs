@@ -516,20 +516,20 @@ impl Array {
     fn reshaped(&self, py: Python<'_>, shape: Vec<i64>) -> PyResult<Array> {
         let value = self.value(py)?;
         let shape = value.per_dimension(shape, 2);
-        detached(py, || value.with(value.array.reshaped(&shape)?)).map(Array::of)
+        detached(py, || value.with(value.array.reshape(&shape)?)).map(Array::of)
     }
 
     /// An array of this shape of the elements with these numbers in C order.
     fn gathered(&self, py: Python<'_>, shape: Vec<i64>, positions: PyBuffer<i64>) -> PyResult<Array> {
         let (value, positions) = (self.value(py)?, positions.to_vec(py)?);
         let (shape, positions) = (value.per_dimension(shape, 2), value.positions(positions));
-        detached(py, || value.with(value.array.gathered(&shape, &positions)?)).map(Array::of)
+        detached(py, || value.with(value.array.gather(&shape, &positions)?)).map(Array::of)
     }
 
     /// The elements of a one-dimensional array of real numbers where a mask is true. Computes.
     fn compressed(&self, py: Python<'_>, mask: &Array) -> PyResult<Array> {
         let (value, mask) = (self.value(py)?, mask.value(py)?);
-        detached(py, || value.with(value.array.compressed(&mask.array)?)).map(Array::of)
+        detached(py, || value.with(value.array.compress(&mask.array)?)).map(Array::of)
     }
 
     /// The elements of a one-dimensional array of real numbers at indices. Computes.
@@ -546,7 +546,7 @@ impl Array {
             Element::Real(_) => value,
             Element::Complex(_) => {
                 let count = [2 * value.shape()[0]];
-                let array = detached(py, || value.array.reshaped(&count))?;
+                let array = detached(py, || value.array.reshape(&count))?;
                 Typed { array, element: value.element }
             }
         };
