@@ -103,9 +103,9 @@ impl Bound {
     /// number, up to the length of a block, because a good sum adds blocks.
     fn allowed(&self) -> f64 {
         let additions = match self.workload.then {
-            Then::Fold(Fold::Sum | Fold::RootOfSum, []) => self.shape.iter().product(),
-            Then::Fold(Fold::Sum | Fold::RootOfSum, axes) => axes.iter().map(|&d| self.shape[d]).product(),
             Then::Fold(Fold::Max, _) | Then::Keep | Then::Assign => 0,
+            Then::Fold(_, []) => self.shape.iter().product(),
+            Then::Fold(_, axes) => axes.iter().map(|&d| self.shape[d]).product(),
         };
         let wandering = (additions.min(BLOCK) as f64).sqrt();
         epsilon(self.dtype) * (f64::from(8 + self.workload.operations_per_cell()) + wandering)
@@ -177,7 +177,7 @@ impl Bound {
         });
         let sum = |values| exact_sum(Iterator::map(values, |(value, times): (f64, f64)| value * times));
         match fold {
-            Fold::Sum => sum(values),
+            Fold::Sum | Fold::ExactSum => sum(values),
             Fold::Max => values.fold(f64::NEG_INFINITY, |most, (value, _)| most.max(value)),
             Fold::RootOfSum => sum(values).sqrt(),
         }
@@ -256,6 +256,7 @@ fn folded(value: &Array, fold: Fold, axes: &[usize]) -> Array {
     };
     match fold {
         Fold::Sum => wide().sum(axes),
+        Fold::ExactSum => wide().sum_reproducible(axes),
         Fold::Max => value.max(axes),
         Fold::RootOfSum => wide().sum(axes).sqrt(),
     }

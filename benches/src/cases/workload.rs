@@ -46,6 +46,8 @@ pub enum Fold {
     Max,
     /// The root of the sum.
     RootOfSum,
+    /// The sum, rounded once.
+    ExactSum,
 }
 
 /// Extents of the arrays, by rank.
@@ -131,6 +133,7 @@ pub const WORKLOADS: &[Workload] = &[
         inputs: 2,
         ..fold("dot", "sum of a b, the product fused", 1, formula!(formula::product), Fold::Sum, &[])
     },
+    fold("sum_exact", "the exact sum of a, rounded once", 1, formula!(formula::copy), Fold::ExactSum, &[]),
     fold("sum_rows", "sums along the last axis", 2, formula!(formula::copy), Fold::Sum, &[1]),
     fold("sum_columns", "sums along the first axis", 2, formula!(formula::copy), Fold::Sum, &[0]),
     stencil("S1", "stencil5", "2-D, 5 points", 2, 1, formula!(formula::stencil5)),
@@ -343,7 +346,7 @@ impl Workload {
         let (then, axes) = match self.then {
             Then::Keep => ("keep", &[][..]),
             Then::Assign => ("assign", &[][..]),
-            Then::Fold(Fold::Sum, axes) => ("sum", axes),
+            Then::Fold(Fold::Sum | Fold::ExactSum, axes) => ("sum", axes),
             Then::Fold(Fold::Max, axes) => ("max", axes),
             Then::Fold(Fold::RootOfSum, axes) => ("norm", axes),
         };
@@ -361,7 +364,7 @@ impl Workload {
     /// f16 and bf16 are summed in f32: the largest f16 is 65504.
     pub fn result_dtype(&self, dtype: DType) -> DType {
         match self.then {
-            Then::Fold(Fold::Sum | Fold::RootOfSum, _) if dtype.is_float() && dtype.size_bytes() == 2 => {
+            Then::Fold(fold, _) if fold != Fold::Max && dtype.is_float() && dtype.size_bytes() == 2 => {
                 DType::F32
             }
             Then::Keep | Then::Assign | Then::Fold(..) => dtype,
@@ -399,6 +402,7 @@ mod tests {
         ("max", 1, 1, 4004.0),
         ("norm", 1, 2, 4004.0),
         ("dot", 2, 2, 8004.0),
+        ("sum_exact", 1, 1, 4004.0),
         ("sum_rows", 1, 1, 40400.0),
         ("sum_columns", 1, 1, 40400.0),
         // Sum of 4, 4u, difference, k, sum.

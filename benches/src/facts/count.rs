@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::assembler::{Assembled, Tools};
 use super::launches::{Launch, Place, Recorded};
 use super::sass::Instruction;
+use super::stencils::Needs;
 use super::target::Target;
 use crate::cases::workload::Sizes;
 
@@ -46,6 +47,9 @@ pub struct KernelFacts {
     /// Fewest 16-byte loads per point that bring every operand once.
     #[serde(skip)]
     pub least_loads: f64,
+    /// Of stencils.
+    #[serde(skip)]
+    pub needs: Option<Needs>,
 }
 
 impl KernelFacts {
@@ -159,12 +163,13 @@ fn facts_of(
         agreement: bytes / reads.map(|access| access.bytes).sum::<f64>(),
         text_bytes: module.bytes,
         ptxas_seconds: module.seconds,
+        needs: Needs::of(workload, dtype.size_bytes(), sizes),
         least_loads: (workload.inputs * dtype.size_bytes()) as f64 / f64::from(WIDEST),
     })
 }
 
 /// Loads by single threads of 16 bytes and of fewer, and the bytes of all.
-fn loads(launch: &Launch, code: &[Instruction]) -> [f64; 3] {
+pub(super) fn loads(launch: &Launch, code: &[Instruction]) -> [f64; 3] {
     let mut widths: HashMap<u32, u32> = HashMap::new();
     for load in code.iter().filter(|instruction| is_load(instruction)) {
         let width = widths.entry(load.line).or_default();
@@ -183,7 +188,7 @@ fn is_load(instruction: &Instruction) -> bool {
     ["LDG", "LDGSTS"].contains(&instruction.base())
 }
 
-fn barriers_in_loops(code: &[Instruction]) -> usize {
+pub(super) fn barriers_in_loops(code: &[Instruction]) -> usize {
     let jump = |(at, jump): (usize, &Instruction)| jump.target.filter(|&to| to <= at).map(|to| to..=at);
     let loops: Vec<_> = code.iter().enumerate().filter_map(jump).collect();
     let is_inside = |at: usize| loops.iter().any(|body| body.contains(&at));
@@ -192,7 +197,7 @@ fn barriers_in_loops(code: &[Instruction]) -> usize {
 
 /// In the order of the code that a warp in the middle ran. A load has arrived when the scoreboard that it
 /// sets is waited for.
-fn loads_before_use(launch: &Launch, code: &[Instruction]) -> usize {
+pub(super) fn loads_before_use(launch: &Launch, code: &[Instruction]) -> usize {
     let ran = |&&(.., issues): &&(u32, f64, f64, f64)| issues > 0.0;
     let ran: BTreeSet<u32> = launch.steps.iter().filter(ran).map(|step| step.0).collect();
     let (mut boards, mut issued, mut most) = (0u32, 0, 0);

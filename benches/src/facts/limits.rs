@@ -9,11 +9,33 @@ const EDGES: f64 = 0.001;
 const APART: f64 = 0.01;
 
 /// What is beyond its limits. No kernel spills registers. Elementwise kernels over contiguous operands
-/// (family E1) load every operand once, 16 bytes at a time, without a barrier in a loop.
+/// (family E1) load every operand once, 16 bytes at a time, without a barrier in a loop. Stencils need what
+/// `stencils` says of them.
 pub fn beyond(facts: &KernelFacts) -> Vec<String> {
     let mut all = Vec::new();
     if facts.spills > 0 {
         all.push(format!("{} bytes spilled", facts.spills));
+    }
+    if let Some(needs) = facts.needs {
+        if facts.registers > needs.registers {
+            all.push(format!("{} registers, at most {}", facts.registers, needs.registers));
+        }
+        for (given, most) in
+            [facts.wide_loads, facts.narrow_loads].into_iter().zip(needs.loads.unwrap_or([f64::MAX; 2]))
+        {
+            if given > most {
+                all.push(format!("{given:.4} loads a point, at most {most:.4}"));
+            }
+        }
+        if facts.barriers_in_loops > 0 && needs.loads.is_some() {
+            all.push(format!("{} barriers in loops", facts.barriers_in_loops));
+        }
+        if facts.loads_before_use < needs.first {
+            all.push(format!(
+                "{} loads before the first use, at least {}",
+                facts.loads_before_use, needs.first
+            ));
+        }
     }
     if facts.group == "E1" {
         if facts.wide_loads > facts.least_loads * (1.0 + EDGES) {
@@ -34,6 +56,7 @@ pub fn beyond(facts: &KernelFacts) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::stencils::Needs;
     use super::*;
 
     #[test]
@@ -61,6 +84,24 @@ mod tests {
             let said = beyond(facts);
             assert!(said.len() == 1 && said[0].contains(word), "{said:?}");
         }
-        assert_eq!(beyond(&KernelFacts { group: "S2", narrow_loads: 1.0, ..good }), Vec::<String>::new());
+        assert_eq!(
+            beyond(&KernelFacts { group: "S2", narrow_loads: 1.0, ..good.clone() }),
+            Vec::<String>::new()
+        );
+        let needs = Needs { registers: 88, loads: Some([0.9, 0.6]), first: 5 };
+        let of = KernelFacts { group: "S2", needs: Some(needs), loads_before_use: 22, ..good };
+        assert_eq!(beyond(&of), Vec::<String>::new());
+        let bad = [
+            KernelFacts { registers: 89, ..of.clone() },
+            KernelFacts { wide_loads: 1.25, ..of.clone() },
+            KernelFacts { narrow_loads: 0.7, ..of.clone() },
+            KernelFacts { barriers_in_loops: 1, ..of.clone() },
+            KernelFacts { loads_before_use: 4, ..of },
+        ];
+        let words = ["89 registers", "1.2500 loads", "0.7000 loads", "barriers", "4 loads before"];
+        for (facts, word) in bad.iter().zip(words) {
+            let said = beyond(facts);
+            assert!(said.len() == 1 && said[0].contains(word), "{said:?}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Facts of generated kernels, without a GPU: `partita-bench facts`. The engine's own launches of the
 //! benchmark's cases are recorded over the simulated driver (`launches`) and assembled (`assembler`); their
-//! machine code is counted (`count`) and compared with what the formulas need (`limits`).
+//! machine code is counted (`count`) and compared with what the formulas need (`limits`, `stencils`).
 //!
 //! Invariant: nothing here is a time. Figures of GPUs are measured, in `benches/results/gpu.md`.
 
@@ -9,6 +9,9 @@ mod count;
 mod launches;
 mod limits;
 mod sass;
+#[cfg(test)]
+mod sketches;
+mod stencils;
 mod target;
 
 use std::io::{self, Write as _};

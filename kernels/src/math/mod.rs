@@ -76,8 +76,8 @@ pub(crate) fn expand_for(kernel: &Verified, subnormals: Subnormals) -> Verified 
     expand_as(kernel, if flushes { Spelling::Flushed } else { Spelling::Whole })
 }
 
-/// The same bits for devices with fused multiply-add and slow conversions: exp, sin and cos of f16 and bf16 take half
-/// the instructions.
+/// The same bits for devices with fused multiply-add and slow conversions: exp, sin and cos of f16 and bf16
+/// take half the instructions.
 pub fn expand_fused(kernel: &Verified) -> Verified {
     expand_as(kernel, Spelling::Fused)
 }

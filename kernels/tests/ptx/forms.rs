@@ -234,7 +234,7 @@ fn gather_and_scatter_of_every_type() {
     tally.ran_through(&["pointwise"]);
 }
 
-/// Arrays as they are and transposed: a square's mirror image has the next block, whatever the number of squares.
+/// Arrays as they are and transposed: a square's mirror image has the next block, however many there are.
 #[test]
 fn squares_and_their_mirror_images_are_neighbours() {
     let mut k = Builder::new("both", 3);

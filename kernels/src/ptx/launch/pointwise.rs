@@ -217,8 +217,8 @@ impl Source<'_> {
         })
     }
 
-    /// An array is read at each point of a square region and at its mirror image: blocks of both places run at
-    /// the same time, and what one reads the other finds in L2.
+    /// An array is read at each point of a square region and at its mirror image: blocks of both places run
+    /// at the same time, and what one reads the other finds in L2.
     pub(crate) fn is_mirrored(&self, region: &Region) -> bool {
         let [.., y, x] = region.dims.as_slice() else { return false };
         let read = || turnable(self.footprint()).map(|param| region.of(Quantity::Param(param)));

@@ -54,8 +54,8 @@ impl PtxWriter<'_> {
         self.define_all(rest, points);
     }
 
-    /// Instructions for all points: one pair after the other, or one instruction after the other, so that what
-    /// all points need is no longer needed sooner.
+    /// Instructions for all points: one pair after the other; or one instruction after the other, so that the
+    /// last use of what all points need comes sooner.
     fn define_all(&mut self, instructions: &[usize], points: &mut [Point]) {
         let most = if self.together { 1 } else { instructions.len().max(1) };
         for instructions in instructions.chunks(most) {
