@@ -251,6 +251,27 @@ fn a_million_quotients_and_roots_of_an_approximate_adapter_are_those_of_the_host
     found::ran("approximate-quotients", &device, n);
 }
 
+/// Their reciprocals are off, too; the text that the process prints divides by them all the same.
+#[test]
+fn approximate_adapters_divide_by_their_reciprocals() {
+    let test = "a_million_quotients_and_roots_of_an_approximate_adapter_are_those_of_the_host";
+    if with(APPROXIMATE).is_none() {
+        return;
+    }
+    let child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .env("PARTITA_DEBUG", "3")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&child.stderr);
+    assert!(child.status.success(), "{text}");
+    for call in
+        ["= quotient32(v0, v1);", "= root32(v0);", "return bitcast<f32>(bitcast<u32>(1.0f / x) + 3u);"]
+    {
+        assert!(text.contains(call), "{call}\n{text}");
+    }
+}
+
 /// Arrays on an adapter that flushes, in a process that compares every launch.
 #[test]
 fn checked_launches_of_an_adapter_that_flushes() {

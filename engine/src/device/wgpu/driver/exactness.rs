@@ -117,8 +117,8 @@ fn operand(dtype: DType, i: u64, n: u64) -> u64 {
     }
 }
 
-/// The n-th operand where a quotient, or a square root, lies next to the middle of two floats: the dividend is
-/// its product with the divisor, or with itself, rounded. The third operand cancels the product of the others.
+/// The n-th operand where a quotient or a square root lies next to the middle of two floats: the dividend is
+/// its product with the divisor or with itself, rounded. The third cancels the product of the others.
 fn near_middle(i: u64, n: u64) -> u32 {
     let of = |k: u64| {
         let random = (i + k + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31);

@@ -172,7 +172,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The dispatch of a piece by the stage whose workgroups are blocks, if there is one that suits the piece.
+    /// The dispatch of a piece by the stage whose workgroups are blocks, if the piece suits it.
     fn blocks(&self, kernel: &Kernel, piece: &Piece) -> Option<Dispatch> {
         let stage = self.shader.stages.iter().position(|stage| stage.visit.blocks.is_some())?;
         let visit = self.shader.stages[stage].visit;
