@@ -118,7 +118,7 @@ pub mod prelude {
     pub use crate::index::{CustomMap, DimMap, Distribution, Region};
     pub use crate::operators::{self, Boundary, Side};
     pub use crate::team::Team;
-    pub use crate::{DType, Error, FoldOp, Scalar, s};
+    pub use crate::{DType, Error, FoldOp, Result, Scalar, s};
 }
 
 /// Compiles and runs the Rust programs of the project's README.md, to which `PROJECT.md` is a link that a

@@ -110,7 +110,7 @@ fn a_wait_for_another_rank_ends_soon() {
             let error = sum.item::<f32>().unwrap_err().to_string();
             assert!(error.contains("rank 0"), "{error}");
         }
-        partita::Result::Ok(())
+        Ok::<_, partita::Error>(())
     });
     for outcome in outcomes {
         outcome.unwrap().unwrap();

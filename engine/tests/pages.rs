@@ -90,9 +90,9 @@ fn page() -> String {
 
 const EXPLAINED: &str = "# What runs, explained
 
-`explain` prints what computing an array will do, and computes nothing: the plans by which elements travel, with
-the bytes of every link between parts, and the kernels that read them. It prints the steps that lowering makes,
-which are what runs; a test compares the bytes with those that ranks send.
+`explain` prints what computing an array will do, and computes nothing: the plans by which elements travel,
+with the bytes of every link between parts, and the kernels that read them. It prints the steps that lowering
+makes, which are what runs; a test compares the bytes with those that ranks send.
 
 `u` is an array of 12 x 12 f32 whose rows are divided among three parts, `v` one whose columns are.
 

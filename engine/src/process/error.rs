@@ -7,7 +7,7 @@ use crate::config::SettingError;
 use crate::index::IndexError;
 
 /// The result of every fallible call.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error of the engine. Cloneable, because a lazy array that cannot be computed carries it. `{:?}` shows
 /// the same text as `{}`, so that `fn main() -> partita::Result<()>` and `unwrap` print it.

@@ -12,7 +12,7 @@ use super::batches::{BoxSum, DeviceCopy, OrderedCopy, batched, in_order};
 use super::cell_loops::{CellLoops, CellSet, MoveEnd, contiguous, extents};
 use crate::config::{config, say};
 use crate::device::{Allocation, Buffer, Device, DeviceKind};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::plan::{Move, MoveOp, Plan};
 use crate::program::copies::{BoxCopy, ListedCells, ListedDirection, copy_listed};
 use crate::program::{Command, Op, Place, Schedule, Transport};
@@ -403,7 +403,7 @@ impl ExchangeBuilder {
             let (temporary, view) = builder.temporary_box(&copy, cells)?;
             let gathered = (end, memory, ListedDirection::Gather);
             before.push(builder.listed(&copy, cells, gathered, (&temporary, view.clone()))?);
-            Result::Ok((temporary, view))
+            Ok::<_, Error>((temporary, view))
         };
         let (from, from_view) = boxed(self, &cells.from, copy.from)?;
         let (to, to_view) = boxed(self, &cells.to, copy.to)?;
