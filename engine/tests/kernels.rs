@@ -343,7 +343,7 @@ fn transposed_operands_of_every_type_and_shape() {
             let value = k.cast(difference, to);
             let kernel = k.elementwise(&[(output, value)]).unwrap();
             let n: usize = extents.iter().product();
-            // Neighbours of the first lie along the longest of the outer dimensions, or, of one case, the first.
+            // Neighbours of the first lie along an outer dimension that is long enough.
             let along = if extents[0] < 16 { 1 } else { 0 };
             let mut order: Vec<usize> = (0..rank).filter(|&dim| dim != along).collect();
             order.push(along);

@@ -126,8 +126,7 @@ pub struct Shader {
 /// One shader.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stage {
-    /// `elementwise`, `planes`, `transpose`, `gather`, `scatter`, `reduce`, `tree` or `finish`: also its entry
-    /// point.
+    /// Its entry point: `elementwise`, `planes`, `transpose`, `gather`, `scatter`, `reduce`, `tree` or `finish`.
     pub entry: &'static str,
     /// The WGSL text.
     pub source: String,

@@ -181,11 +181,11 @@ impl Planner<'_> {
         let y = launch.extents.len() - 2;
         let (items, log) = match visit.grid {
             Some(grid) => {
-                let lanes = unit_elements(kernel.params[grid as usize].dtype);
-                if !in_phase(piece, lanes) || launch.extents[blocks.along] < blocks.planes as usize {
+                let points = unit_elements(kernel.params[grid as usize].dtype);
+                if !in_phase(piece, points) || launch.extents[blocks.along] < blocks.planes as usize {
                     return None;
                 }
-                let items = packs(kernel, piece, grid as usize, lanes);
+                let items = packs(kernel, piece, grid as usize, points);
                 // Narrow blocks where wide ones stick out of the rows.
                 let log = [5, 4].into_iter().min_by_key(|&log| items.next_multiple_of(1 << log))?;
                 (items, log)
@@ -228,15 +228,15 @@ impl Planner<'_> {
 const SHORT_ROW: usize = 8;
 
 /// Whether the rows of all parameters begin at the same place of a unit.
-fn in_phase(piece: &Piece, lanes: u32) -> bool {
+fn in_phase(piece: &Piece, points: u32) -> bool {
     let is_long = piece.launch.extents.last().is_some_and(|&x| x >= SHORT_ROW);
     let bound = || piece.launch.views.iter().zip(&piece.windows).filter_map(|(v, w)| Some((v, (*w)?)));
-    let first = bound().next().map(|(_, window)| window.element % lanes);
+    let first = bound().next().map(|(_, window)| window.element % points);
     let is_alike = |(view, window): (&View, Window)| {
         let outer = view.strides.iter().rev().skip(1);
         view.strides.last() == Some(&1)
-            && { outer }.all(|stride| stride % i64::from(lanes) == 0)
-            && Some(window.element % lanes) == first
+            && { outer }.all(|stride| stride % i64::from(points) == 0)
+            && Some(window.element % points) == first
     };
     is_long && bound().all(is_alike)
 }
