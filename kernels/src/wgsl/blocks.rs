@@ -2,7 +2,7 @@
 //!
 //! - `planes`: an invocation computes a unit of points in each of several planes (rows, of two dimensions).
 //!   All loads come before the first use; neighbours come from the caches. The rows of all arrays are in
-//!   phase, which the planner of launches checks: no unit is shifted, and elements beside it are loaded alone.
+//!   phase, which the planner of launches checks: no unit is shifted, elements beside it are loaded alone.
 //!   Planes that stick out of the region are moved into it; only those of the invocation itself are stored.
 //! - `transpose`: a workgroup computes a square of points. Of an input whose neighbours in memory lie along y
 //!   it loads a square along y and hands it out along x through workgroup memory.

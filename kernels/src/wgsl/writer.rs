@@ -126,7 +126,7 @@ pub struct Shader {
 /// One shader.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stage {
-    /// Its entry point: `elementwise`, `planes`, `transpose`, `gather`, `scatter`, `reduce`, `tree` or `finish`.
+    /// Entry point: `elementwise`, `planes`, `transpose`, `gather`, `scatter`, `reduce`, `tree` or `finish`.
     pub entry: &'static str,
     /// The WGSL text.
     pub source: String,
