@@ -11,7 +11,6 @@
 
 #![deny(unsafe_code)]
 
-mod branches;
 pub mod build;
 #[allow(unsafe_code)]
 pub mod cpu;

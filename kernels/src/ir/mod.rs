@@ -66,6 +66,7 @@
 //!
 //! Invariant: nothing here depends on devices, arrays or parts. Kernels never communicate.
 
+pub(crate) mod branches;
 mod kernel;
 mod print;
 mod walk;

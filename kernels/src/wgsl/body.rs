@@ -3,8 +3,8 @@
 
 use super::layout::in_register;
 use super::writer::{Writer, int, register};
-use crate::branches::{Branch, branches};
 use crate::dtype::{DType, Kind, Scalar};
+use crate::ir::branches::{Branch, branches};
 use crate::ir::{BinaryOp, CompareOp, FoldOp, Inst, Offsets, Op, Subnormals, UnaryOp, Value};
 
 impl Writer<'_> {

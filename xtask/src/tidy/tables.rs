@@ -12,17 +12,17 @@ pub const FILES_PER_FOLDER: usize = 12;
 
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
-    ("kernels/src", 26_830),
-    ("engine/src", 46_290),
+    ("kernels/src", 27_410),
+    ("engine/src", 46_480),
     ("simcuda/src", 8_530),
     ("interop/src", 7_720),
     ("interop/python", 14_500),
-    ("benches", 9_060),
+    ("benches", 9_330),
     ("xtask", 5_410),
     ("examples", 2_700),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 121_000;
+pub const TOTAL_BUDGET: usize = 122_060;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

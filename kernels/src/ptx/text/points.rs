@@ -5,12 +5,12 @@
 //! bf16x2. Rounding the f32 result of `+ - *` to p bits gives the same bits as the native operation, because
 //! 24 >= 2p + 2 (Figueroa, "When is double rounding innocuous?", 1995).
 //!
-//! All points of a thread share the test of a branch ([`crate::branches`]).
+//! All points of a thread share the test of a branch ([`crate::ir::branches`]).
 
 use super::parameters::{Class, class};
 use super::writer::PtxWriter;
-use crate::branches::{Branch, branches, computed, uniform};
 use crate::dtype::DType;
+use crate::ir::branches::{Branch, branches, computed, uniform};
 use crate::ir::{BinaryOp, Op, UnaryOp, Value};
 
 /// One point of a thread.
