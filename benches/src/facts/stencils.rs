@@ -33,7 +33,7 @@ const REGISTERS: &[(&str, [u32; 3])] =
     &[("d3q19", [56, 80, 56]), ("stencil25", [128; 3]), ("stencil27", [128; 3]), ("wave", [128; 3])];
 
 /// Registers beside what is loaded: places of rows, numbers, results. Of 16-bit elements, the words of
-/// neighbours lie across those of the vector, on both sides.
+/// neighbours lie across those of the vector, on both sides, of each array.
 const BESIDE: usize = 24;
 const ACROSS: usize = 8;
 
@@ -73,7 +73,7 @@ impl Needs {
         // The first and the last thread of a row load element by element.
         let at_ends = all.elements as f64 * (2 * lanes) as f64 / row;
         let per_point = |loads: f64| loads / points * (1.0 + ENDS);
-        let across = if size == 2 { ACROSS } else { 0 };
+        let across = if size == 2 { ACROSS * workload.inputs } else { 0 };
         Some(Needs {
             registers: (all.words + BESIDE + across) as u32,
             loads: Some([per_point(all.wide as f64), per_point(all.narrow as f64 + at_ends)]),
