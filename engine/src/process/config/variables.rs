@@ -167,6 +167,12 @@ pub const VARIABLES: &[Variable] = &[
     developer("PARTITA_SPEED", "a kernel", "the one kernel that the CPU engine's speed test measures"),
     developer("PARTITA_PEERS", "a Python", "the Python with the benchmark's peers"),
     developer("PARTITA_PTXAS", "a program", "NVIDIA's PTX assembler"),
+    developer(
+        "PARTITA_PLANES",
+        "WORDS,LOADS",
+        "the most that stencils as plain vectors load; 80,10 by default",
+    ),
+    developer("PARTITA_STREAMING_BLOCKS", "a number", "blocks of streamed stars side by side; 1 by default"),
     developer("PARTITA_SIM_DEVICES", "1 to 8", "devices of the simulated CUDA driver"),
     developer("PARTITA_SIM_MEMORY_BYTES", "bytes", "memory of each simulated device"),
     developer("PARTITA_SIM_SEED", "a number", "order of execution of the simulated driver"),
