@@ -47,7 +47,7 @@ impl Array {
     ///     unsafe { first.write(part.index() as f32 + 1.0) };
     /// }
     /// assert_eq!(u.to_vec::<f32>()?, [1.0, 0.0, 2.0, 0.0]);
-    /// # partita::Result::Ok(())
+    /// # Ok::<(), partita::Error>(())
     /// ```
     ///
     /// # Errors

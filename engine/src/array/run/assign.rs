@@ -398,14 +398,14 @@ impl Array {
 
     /// The array, or one of the same elements cut into blocks; computed, with its storage.
     pub(crate) fn in_blocks(&self) -> Result<(Array, Arc<Storage>)> {
-        self.eval()?;
         let array = match self.distribution()?.is_block() {
             true => self.clone(),
             false => {
                 self.redistribute(&Distribution::default_partition(self.team().size(), &self.shape())?)?
             }
         };
-        let Some(storage) = array.node.storage() else { unreachable!("eval and redistribute compute") };
+        array.eval()?;
+        let Some(storage) = array.node.storage() else { unreachable!("eval computes or fails") };
         Ok((array, storage))
     }
 }

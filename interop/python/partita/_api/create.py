@@ -68,11 +68,11 @@ def full(
         made = full(shape, 0, array_of("full", fill_value).dtype if dtype is None else dtype, dist, team=team, device=device)
         made[...] = fill_value
         return made
-    if dtype is None:
-        kind = getattr(fill_value, "dtype", None)
-        dtype = kind if kind is not None else default.of_python(type(fill_value))
+    kind = getattr(fill_value, "dtype", None) if dtype is None else None
     if not is_plain:
         fill_value = _number("full", fill_value, real=False)
+    if dtype is None:
+        dtype = kind if kind is not None else default.of_python(type(fill_value))
     return Array(_native.Array.full(whole, as_dtype(dtype).name, fill_value), scalar)
 
 
