@@ -49,7 +49,9 @@ pub fn along(
     let spans: Vec<Span> = (0..=axis).map(all).collect();
     let found = product(&convolved.slice(&spans), &chirp, axis)?;
     let found = if is_inverse { conjugate(&found)? } else { found };
-    Ok(if scale == 1.0 { found } else { found * scale })
+    let found = if scale == 1.0 { found } else { found * scale };
+    found.eval()?;
+    Ok(found)
 }
 
 /// Pairs times the pairs of a line along a dimension.

@@ -167,7 +167,10 @@ impl Run {
             is_inverse: self.direction == Direction::Inverse,
             scale: (is_last && self.scale != 1.0).then(|| Scalar::from_f64(x.dtype(), self.scale)),
         };
-        x.butterflies(pass, factors.as_ref())
+        let found = x.butterflies(pass, factors.as_ref())?;
+        // Each pass is an evaluation whose commands are kept: of small arrays that takes half the time.
+        found.eval()?;
+        Ok(found)
     }
 
     /// Lines that are divided among the parts: `x` has the dimension as two, of which the second, divided, is
