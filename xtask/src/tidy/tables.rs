@@ -13,7 +13,7 @@ pub const FILES_PER_FOLDER: usize = 12;
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
     ("kernels/src", 27_410),
-    ("engine/src", 46_480),
+    ("engine/src", 46_490),
     ("simcuda/src", 8_530),
     ("interop/src", 7_720),
     ("interop/python", 14_500),
