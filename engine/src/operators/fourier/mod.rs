@@ -168,7 +168,7 @@ impl Run {
             scale: (is_last && self.scale != 1.0).then(|| Scalar::from_f64(x.dtype(), self.scale)),
         };
         let found = x.butterflies(pass, factors.as_ref())?;
-        // Each pass is an evaluation whose commands are kept: of small arrays that takes half the time.
+        // Each pass is an evaluation whose commands are kept: of small arrays that is 1.6 times as fast.
         found.eval()?;
         Ok(found)
     }
