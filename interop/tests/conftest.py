@@ -45,6 +45,11 @@ def wgpu_team(request):
     return pt.Team(parts, devices)
 
 
+@pytest.fixture(params=[param for param in _teams() if param.id.endswith("-1")])
+def devices(request):
+    return request.param[1]
+
+
 @pytest.fixture(params=[1, 4], ids=["host-1", "host-4"])
 def host_team(request):
     return pt.Team(request.param, "host")

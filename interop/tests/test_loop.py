@@ -377,9 +377,9 @@ def test_ctrl_c_during_a_callback_is_an_ordinary_exception(host_team):
 
 
 @pytest.mark.parametrize("parts", [1, 2, 3])
-def test_a_loop_replays_whatever_needs_no_host(device, parts):
+def test_a_loop_replays_whatever_needs_no_host(devices, parts):
     """A Poisson solve by transforms, a scan, a redistribution, a gather, reductions and an assignment."""
-    n, team = 16, pt.Team(parts, device)
+    n, team = 16, pt.Team(parts, devices)
     rows = pt.Distribution((n, n), team=team, grid=(parts, 1))
     columns = pt.Distribution((n, n), team=team, grid=(1, parts))
     waves = np.fft.fftfreq(n).astype("float32")
