@@ -192,3 +192,17 @@ fn a_reduction_without_its_axes_is_one_kernel() {
         }
     }
 }
+
+#[test]
+fn what_has_steps_of_its_own_is_seen_in_another_shape_without_a_copy() {
+    let team = Team::on(&[Device::host()], 3).unwrap();
+    let on = |grid: &[i64]| Distribution::builder(&[12, 12]).grid(grid).build().unwrap();
+    let (u, columns) = (array(&team, &on(&[3, 1])), on(&[1, 3]));
+    let rows = |x: &Array| x.to_vec::<f32>().unwrap();
+    for whole in [u.cumulative_sum(1), array(&team, &columns).redistribute(&on(&[3, 1])).unwrap()] {
+        let other = whole.reshape(&[3, 4, 12]).unwrap();
+        let said = checked(&other, "another shape");
+        assert!(said.kernels.iter().all(|kernel| !["fused", "reshape"].contains(&&*kernel.name)), "{said}");
+        assert_eq!(rows(&other), rows(&whole));
+    }
+}

@@ -29,20 +29,25 @@ impl Lowerer<'_> {
         let aliases = propagation.aliases;
         if let Some(found) = found {
             self.list.steps.extend(aliases);
-            return self.named(node, found);
+            return self.alias_of(node, found);
         }
         let dist = self.graph.distribution(node)?;
         let (base, pitch) = match self.seen(base, &dist) {
             Some(pitch) => (base, pitch),
             None => (self.packed(base)?, Pitch::Packed),
         };
-        self.list.steps.push(Step::Alias { result: node, base, dist: Arc::clone(&dist) });
-        self.computed_in(node, (&dist, &dist), pitch);
+        self.share_memory(node, base, (&dist, pitch));
         Ok(())
     }
 
-    /// Computes those nodes that are reductions without axes that these left with one cell: in the memory of
-    /// the reductions, as every element of such a view is on the part that has it.
+    /// The node is the base's memory, seen on another distribution.
+    fn share_memory(&mut self, node: NodeId, base: NodeId, (dist, pitch): (&Arc<Distribution>, Pitch)) {
+        self.list.steps.push(Step::Alias { result: node, base, dist: Arc::clone(dist) });
+        self.computed_in(node, (dist, dist), pitch);
+    }
+
+    /// Computes those nodes that are reductions whose folded axes are dropped. They share the reductions'
+    /// memory: dropping an axis of one cell leaves every element on its part.
     pub fn reductions_without_axes(&mut self, nodes: &[NodeId]) -> Result<()> {
         let graph = &*self.graph;
         let reduction = |&node: &NodeId| {
@@ -60,20 +65,18 @@ impl Lowerer<'_> {
         self.evaluate(&views.iter().map(|&(_, base)| base).collect::<Vec<NodeId>>())?;
         for ((node, base), dist) in views.into_iter().zip(dists) {
             if let Some(pitch) = self.seen(base, &dist) {
-                self.list.steps.push(Step::Alias { result: node, base, dist: Arc::clone(&dist) });
-                self.computed_in(node, (&dist, &dist), pitch);
+                self.share_memory(node, base, (&dist, pitch));
             }
         }
         Ok(())
     }
 
-    /// Makes a node another name of one of its shape: of its memory, if it is that and divided alike.
-    fn named(&mut self, node: NodeId, found: NodeId) -> Result<()> {
+    /// Makes a node an alias of one of its shape: they share memory if that one has some, divided alike.
+    fn alias_of(&mut self, node: NodeId, found: NodeId) -> Result<()> {
         let dist = self.graph.distribution(node)?;
         match self.graph.memory_state(found).cloned() {
             Some(state) if state.dist.same_layout(&dist) && !has_halo(&state.dist) => {
-                self.list.steps.push(Step::Alias { result: node, base: found, dist: Arc::clone(&dist) });
-                self.computed_in(node, (&dist, &dist), state.pitch);
+                self.share_memory(node, found, (&dist, state.pitch));
             }
             _ => self.graph.set_alias(node, found),
         }

@@ -1,5 +1,5 @@
-//! Operations that compute at once: assignment to a window of an array or to elements by their number, and
-//! moves to another distribution.
+//! Assignment to a window of an array or to elements by their number, which computes at once; and moves to
+//! another distribution, which are recorded, or to another team, which compute at once.
 //!
 //! Assignment makes a new value whose window is computed and whose rest is the old value. Reads in the
 //! assigned expression see the old value, whatever overlaps. A large window is computed in place if neither
