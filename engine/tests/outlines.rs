@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 
 use partita::array::Outline;
 use partita::array::record;
+use partita::fourier::{Direction, transformed};
 use partita::operators::{Boundary, laplacian};
 use partita::prelude::*;
 use partita::program::{Command, Op};
@@ -132,6 +133,7 @@ const MOVING: &[Case] = &[
     }),
     ("another distribution", |u, v| u.redistribute(&*v.distribution()?)),
     ("a Laplacian", |u, _| laplacian(u, &[1.0, 1.0], Boundary::Wrap)),
+    ("a transform", |u, _| transformed(&u.reshape(&[12, 6, 2])?, &[0, 1], Direction::Forward, 1.0)),
     ("a frame at home", |u, _| Ok(u.pad(&[(1, 1), (0, 2)], Padding::Constant(1.0f32.into())))),
 ];
 

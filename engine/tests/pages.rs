@@ -126,6 +126,11 @@ fn explained() -> String {
     explained!(page, "Another shape", v.reshape(&[144]).unwrap());
     explained!(page, "Pieces side by side", Array::concatenate(&[&u, &v], 0).unwrap());
     explained!(page, "Another distribution", u.redistribute(&columns).unwrap());
+    explained!(
+        page,
+        "A Fourier transform of 12 x 6 pairs",
+        u.reshape(&[12, 6, 2]).unwrap().fft(&[0, 1]).unwrap()
+    );
     page
 }
 

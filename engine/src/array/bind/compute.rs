@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::array::bind::operands::bind;
-use crate::array::bind::schedule::{BoundLaunch, ScheduleBuilder, Values, missing_part};
+use crate::array::bind::schedule::{BoundLaunch, BoundStep, ScheduleBuilder, Values, missing_part};
 use crate::array::lower::access::{KernelReads, OperandAccess};
 use crate::array::lower::body::{Leaf, Source};
 use crate::array::lower::graph::{NodeId, Placement, Target};
@@ -18,14 +18,13 @@ use crate::index::{Distribution, Region};
 use crate::transport::OverlapCapability;
 use crate::wire::pass;
 
-/// Computes the results of a step. `keep` sees the complete schedule before it is queued.
+/// The commands that compute the results of a step.
 pub(crate) fn compute(
     task: &Compute,
     mut work: ScheduleBuilder,
     targets: &[Target],
     values: &mut Values,
-    keep: &mut impl FnMut(&ScheduleBuilder, &[Arc<Storage>], &Values),
-) -> Result<()> {
+) -> Result<BoundStep> {
     let (team, recorder) = (work.team.clone(), work.recorder.clone());
     pass("eval-lowered")?;
     work.update_requested_halos()?;
@@ -82,16 +81,12 @@ pub(crate) fn compute(
         }
     }
     queue(&mut work, queued)?;
-    keep(&work, &storages, values);
-    work.finish()?;
     storages.iter().for_each(|storage| storage.set_valid_halo(extent.grow.clone()));
     if recorder.is_analysing() {
         run.log(&storages, values)?;
     }
-    for (result, storage) in task.results.iter().zip(storages) {
-        values.set(result.node, storage);
-    }
-    Ok(())
+    let made = task.results.iter().map(|result| result.node).zip(storages).collect();
+    Ok(BoundStep { work, made })
 }
 
 struct ComputeRun<'a> {

@@ -12,18 +12,20 @@ use crate::error::Result;
 use crate::index::{Index, Region};
 use crate::program::{Place, offset_in};
 use crate::team::Team;
-use crate::transport::{self, Field, lower_between_ranks};
+use crate::transport::{Field, lower_between_ranks};
 
-/// The commands of an exchange.
-pub(crate) fn exchange(step: &PlanExchange, team: &Team, values: &Values) -> Result<transport::Exchange> {
-    let places = |memory| values.places(team, memory);
+/// Adds the commands of an exchange.
+pub(crate) fn exchange(step: &PlanExchange, work: &mut ScheduleBuilder, values: &Values) -> Result<()> {
+    let team = work.team.clone();
+    let places = |memory| values.places(&team, memory);
     let ends = step.fields.iter().map(|field| Ok((places(field.from)?, places(field.to)?)));
     let ends = ends.collect::<Result<Vec<_>>>()?;
     let both = step.fields.iter().zip(&ends);
     let fields: Vec<Field> =
         both.map(|(field, (from, to))| Field { plan: &field.plan, from, to, dtype: field.dtype }).collect();
-    team.count_messages(step.fields.iter().map(|field| field.plan.messages()).sum());
-    lower_between_ranks(step.operation, (team, team), &fields)
+    let messages = step.fields.iter().map(|field| field.plan.messages()).sum();
+    work.exchange(lower_between_ranks(step.operation, (&team, &team), &fields)?, messages);
+    Ok(())
 }
 
 /// Queues the launches of this rank's parts.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use partita_kernels::{DType, View};
 
 use crate::array::bind::operands::bind;
-use crate::array::bind::schedule::{BoundLaunch, ScheduleBuilder, Values, missing_part};
+use crate::array::bind::schedule::{BoundLaunch, BoundStep, ScheduleBuilder, Values, missing_part};
 use crate::array::lower::steps::list::{Reduce, ReduceMember};
 use crate::array::memory::storage::{Storage, bytes_of};
 use crate::array::record::expr::Reduction;
@@ -19,16 +19,15 @@ use crate::program::{CopyMode, MemorySpan, Message, MessageDownload, Op, Place, 
 use crate::team::Team;
 use crate::wire::{CollectiveSignature, Ranks, pass};
 
-/// Computes the reductions of a step.
-pub(crate) fn reduce(task: &Reduce, work: ScheduleBuilder, values: &mut Values) -> Result<()> {
+/// The commands that compute the reductions of a step.
+pub(crate) fn reduce(task: &Reduce, mut work: ScheduleBuilder, values: &mut Values) -> Result<BoundStep> {
     pass("reduce")?;
     let team = work.team.clone();
     let dtypes: Vec<DType> = task.members.iter().flat_map(ReduceMember::partials).collect();
     let reduction = ReductionPass { team: &team, task, dtypes };
-    for (member, storage) in task.members.iter().zip(reduction.run(work, values)?) {
-        values.set(member.node, Arc::new(storage));
-    }
-    Ok(())
+    let storages = reduction.bind(&mut work, values)?.into_iter().map(Arc::new);
+    let made = task.members.iter().map(|member| member.node).zip(storages).collect();
+    Ok(BoundStep { work, made })
 }
 
 /// Reductions that one kernel per part computes.
@@ -40,7 +39,7 @@ struct ReductionPass<'a> {
 }
 
 impl ReductionPass<'_> {
-    fn run(&self, mut work: ScheduleBuilder, values: &mut Values) -> Result<Vec<Storage>> {
+    fn bind(&self, work: &mut ScheduleBuilder, values: &mut Values) -> Result<Vec<Storage>> {
         let Reduce { dist, axes, result, members, .. } = self.task;
         // Before the partial results, which are free again at the end: so a step of a `Loop` soon finds the
         // memory that it found before.
@@ -50,22 +49,23 @@ impl ReductionPass<'_> {
         // The parts that each root combines, ascending.
         let mut givers: Vec<Vec<usize>> = vec![Vec::new(); result.parts()];
         rooted.iter().for_each(|&(part, root)| givers[root].push(part));
-        let partials = self.fold(values, &givers, &storages, &mut work)?;
+        let partials = self.fold(values, &givers, &storages, work)?;
         let moving: Vec<(usize, usize)> = rooted.into_iter().filter(|(part, root)| part != root).collect();
         let exchange = PartialExchange::new(self.team, &moving, &self.dtypes);
         let reductions: Vec<Reduction> = members.iter().map(|member| member.reduction).collect();
         let what = (&**dist, reductions, &axes[..], &self.dtypes);
-        exchange.depart(what, result, &partials, &mut work)?;
+        exchange.depart(what, result, &partials, work)?;
         for root in (0..result.parts()).filter(|&root| !result.owned(root).is_empty()) {
             if self.team.is_here(root) {
                 let ends = (&givers[root][..], root);
-                self.gather(ends, &result.owned(root), &partials, &exchange, &storages, &mut work)?;
+                self.gather(ends, &result.owned(root), &partials, &exchange, &storages, work)?;
             }
         }
-        exchange.wait_all(&mut work);
-        self.team.count_messages(moving.len() as u64);
+        exchange.wait_all(work);
+        let messages = moving.len() as u64;
+        self.team.count_messages(messages);
+        work.messages += messages;
         pass("reduce-queued")?;
-        work.finish()?;
         Ok(storages)
     }
 

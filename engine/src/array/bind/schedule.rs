@@ -1,5 +1,5 @@
-//! [`ScheduleBuilder`]: a schedule under construction, and [`Values`], the memory that the nodes of a graph
-//! stand for meanwhile. Operands are moved to where launches read them, launches follow.
+//! [`ScheduleBuilder`]: a schedule under construction, [`BoundStep`], what a step comes down to, and
+//! [`Values`], the memory that the nodes of a graph stand for meanwhile. Operands are moved to where launches read them, launches follow.
 //!
 //! Transfers are collected and begin as ONE exchange: one message per pair of ranks, whatever the number of
 //! operands. Launches that read nothing of it, the *core*, may be queued before it ends; every other launch
@@ -24,7 +24,7 @@ use crate::index::{Index, Region};
 use crate::plan::Plan;
 use crate::program::{Command, Op, Place, Schedule};
 use crate::team::Team;
-use crate::transport::{Field, OverlapCapability, lower_between_ranks};
+use crate::transport::{Exchange, Field, OverlapCapability, lower_between_ranks};
 use crate::wire::{hash, pass};
 
 pub(crate) fn missing_part(operation: &'static str) -> Error {
@@ -71,6 +71,12 @@ pub(crate) struct ScheduleBuilder {
     pub(super) messages: u64,
 }
 
+/// A step with its memory: commands that are not queued yet, and the arrays that they compute.
+pub(crate) struct BoundStep {
+    pub work: ScheduleBuilder,
+    pub made: Vec<(NodeId, Arc<Storage>)>,
+}
+
 impl ScheduleBuilder {
     pub fn new(team: &Team, recorder: &Recorder) -> ScheduleBuilder {
         ScheduleBuilder {
@@ -92,6 +98,17 @@ impl ScheduleBuilder {
     /// The commands so far, those of the exchange included.
     pub fn commands(&self) -> &[Command] {
         &self.schedule
+    }
+
+    /// Adds a complete exchange, queued back to back.
+    pub fn exchange(&mut self, exchange: Exchange, messages: u64) {
+        if self.recorder.is_recording() {
+            self.uploads.extend(exchange.uploads().into_iter().cloned());
+        }
+        self.team.count_messages(messages);
+        self.messages += messages;
+        self.schedule.extend(exchange.commands().cloned());
+        self.leases.extend(exchange.leases);
     }
 
     /// The halos that will be current afterwards.
@@ -352,6 +369,11 @@ impl Values {
                 Ok(boxes[part].as_ref().map(|(place, _)| place.clone()))
             }
         }
+    }
+
+    /// Temporary memory.
+    pub fn boxes(&self, at: usize) -> Option<&BoxMemory> {
+        self.boxes.get(&at)
     }
 
     /// Where every part has some memory.

@@ -331,17 +331,18 @@ pub(crate) struct RecordedGraph {
     pub pending: Vec<Arc<Node>>,
 }
 
-/// The nodes met so far, and their numbers.
+/// The numbers of the nodes met so far, and the nodes that were met since they were last taken away.
 struct Numbering {
-    nodes: Vec<Arc<Node>>,
     numbers: FxHashMap<*const Node, NodeId>,
+    met: Vec<Arc<Node>>,
 }
 
 impl Numbering {
     fn number(&mut self, node: &Arc<Node>) -> NodeId {
+        let next = self.numbers.len() as NodeId;
         *self.numbers.entry(Arc::as_ptr(node)).or_insert_with(|| {
-            self.nodes.push(Arc::clone(node));
-            (self.nodes.len() - 1) as NodeId
+            self.met.push(Arc::clone(node));
+            next
         })
     }
 }
@@ -353,29 +354,33 @@ impl RecordedGraph {
         const USUAL: usize = 28;
         let graph = Graph { nodes: Vec::with_capacity(USUAL), parts: team.size(), ..Graph::default() };
         let numbers = HashMap::with_capacity_and_hasher(USUAL, FxBuildHasher);
-        let mut met = Numbering { nodes: Vec::with_capacity(USUAL), numbers };
-        let (nodes, memory, numbers, pending) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let mut recorded = RecordedGraph { graph, nodes, memory, numbers, is_cacheable: true, pending };
+        let mut numbering = Numbering { numbers, met: Vec::new() };
+        let mut nodes: Vec<Arc<Node>> = Vec::with_capacity(USUAL);
+        let (memory, numbers, pending) = (Vec::new(), Vec::new(), Vec::new());
+        let mut recorded =
+            RecordedGraph { graph, nodes: Vec::new(), memory, numbers, is_cacheable: true, pending };
         for target in targets {
             let placement = target.placement.try_map(graph_window)?;
-            let node = met.number(&target.node);
+            let node = numbering.number(&target.node);
             recorded.graph.targets.push(GraphTarget { node, placement });
         }
         // Operands on other teams.
         let mut sources: Vec<NodeId> = Vec::new();
-        while let Some(node) = met.nodes.get(recorded.graph.nodes.len()).cloned() {
+        loop {
+            nodes.append(&mut numbering.met);
+            let Some(node) = nodes.get(recorded.graph.nodes.len()) else { break };
             let is_source = sources.contains(&(recorded.graph.nodes.len() as NodeId));
-            let value = recorded.value(&node, is_source, &mut met)?;
+            let value = recorded.value(node, is_source, &mut numbering)?;
             if let GraphValue::Lazy(Expr::Moved { base }, _) = value {
                 sources.push(base);
             }
             recorded.graph.nodes.push(GraphNode { shape: node.shape, dtype: node.dtype, value });
         }
-        Ok(RecordedGraph { nodes: met.nodes, ..recorded })
+        Ok(RecordedGraph { nodes, ..recorded })
     }
 
     /// The value of the next node; `is_source` says that it is on another team than the targets.
-    fn value(&mut self, node: &Arc<Node>, is_source: bool, met: &mut Numbering) -> Result<GraphValue> {
+    fn value(&mut self, node: &Arc<Node>, is_source: bool, numbering: &mut Numbering) -> Result<GraphValue> {
         if is_source && node.storage().is_none() {
             // It stands for the memory that it will be.
             node.error().map_or(Ok(()), Err)?;
@@ -398,13 +403,15 @@ impl RecordedGraph {
                 let layout = match layout {
                     NodeLayout::Free => NodeLayout::Free,
                     NodeLayout::Known(dist) => NodeLayout::Known(dist.clone()),
-                    NodeLayout::ViewOf(base, map) => NodeLayout::ViewOf(met.number(base), Arc::clone(map)),
+                    NodeLayout::ViewOf(base, map) => {
+                        NodeLayout::ViewOf(numbering.number(base), Arc::clone(map))
+                    }
                 };
                 let slot = |number: &Scalar| {
                     self.numbers.push(*number);
                     (self.numbers.len() - 1) as Slot
                 };
-                GraphValue::Lazy(expr.map(|operand| met.number(operand), slot), layout)
+                GraphValue::Lazy(expr.map(|operand| numbering.number(operand), slot), layout)
             }
         })
     }

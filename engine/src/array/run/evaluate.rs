@@ -8,13 +8,14 @@ use std::sync::Arc;
 
 use crate::array::bind::schedule::Values;
 use crate::array::lower::division::lower_half;
-use crate::array::lower::graph::{NodeId, Placement, RecordedGraph, Target};
+use crate::array::lower::graph::{NodeId, RecordedGraph, Target};
 use crate::array::lower::lowerer::lower;
 use crate::array::lower::steps::list::{Lowered, MemoryId, StepList};
 use crate::array::memory::storage::Storage;
 use crate::array::record::node::Node;
 use crate::array::recorder::recording::Recorder;
-use crate::array::run::cache::{CachedEvaluation, Commands, find, keep};
+use crate::array::run::cache::commands::CommandsBuilder;
+use crate::array::run::cache::{CachedEvaluation, find, keep};
 use crate::array::run::steps::StepRun;
 use crate::error::Result;
 use crate::interrupt;
@@ -85,34 +86,30 @@ fn evaluate_on(
     let shares_exchange = recorder.shares_exchange();
     let is_cacheable = recorded.is_cacheable && !shares_exchange;
     let cached = if is_cacheable { find(team, &recorded.graph) } else { None };
-    if let Some(commands) = cached.as_ref().and_then(|cached| cached.commands.as_ref())
-        && let Some(storages) = commands.repeat(team, recorder, &recorded, targets)?
-    {
-        for (target, storage) in targets.iter().zip(&storages) {
-            if matches!(target.placement, Placement::Fresh) {
-                target.node.set_ready(Arc::clone(storage));
-            }
-        }
-        return Ok(storages);
+    if let Some(commands) = cached.as_ref().and_then(|cached| cached.commands.as_ref()) {
+        return commands.repeat((team, recorder), &mut recorded, targets);
     }
     let lowered = match &cached {
         Some(cached) => Arc::clone(&cached.lowered),
         None => Arc::new(lower(&mut recorded.graph.clone(), team, shares_exchange)?),
     };
-    let (storages, commands) = run((team, recorder), targets, &mut recorded, &lowered)?;
-    if is_cacheable && cached.is_none() {
+    let mut builder = (is_cacheable && cached.is_none()).then(|| CommandsBuilder::new(&recorded));
+    let storages = run((team, recorder), targets, &mut recorded, &lowered, builder.as_mut())?;
+    if let Some(builder) = builder {
+        let commands = builder.finish(&lowered.results);
         keep(team, CachedEvaluation::new(recorded.graph, lowered, commands));
     }
     Ok(storages)
 }
 
-/// Runs the steps. Gives the memory of the targets, and what to keep of the commands.
+/// Runs the steps. Gives the memory of the targets.
 fn run(
     (team, recorder): (&Team, &Recorder),
     targets: &[Target],
     recorded: &mut RecordedGraph,
     lowered: &Lowered,
-) -> Result<(Vec<Arc<Storage>>, Option<Commands>)> {
+    builder: Option<&mut CommandsBuilder>,
+) -> Result<Vec<Arc<Storage>>> {
     if let Some(reason) = lowered.unsupported {
         recorder.mark_unsupported(|| reason.to_owned());
     }
@@ -126,15 +123,8 @@ fn run(
             values.hold(node, recorded);
         }
     }
-    let mut commands = None;
-    let is_single = list.steps.len() == 1;
-    steps.run(&mut values, &last_uses, |work, results, values| {
-        if is_single {
-            commands = Commands::of(recorded, lowered, (work, results), values);
-        }
-    })?;
-    let storages = results.iter().map(|&node| values.storage(node)).collect::<Result<Vec<_>>>()?;
-    Ok((storages, commands))
+    steps.run(&mut values, &last_uses, builder)?;
+    results.iter().map(|&node| values.storage(node)).collect()
 }
 
 /// Runs steps over arrays that are there; gives the memory of those that they make.
@@ -147,7 +137,7 @@ pub(crate) fn run_steps(
     let mut values = Values::default();
     arrays.iter().for_each(|(node, storage)| values.set(*node, Arc::clone(storage)));
     let steps = StepRun { team, recorder, list, targets: &[], results };
-    steps.run(&mut values, &steps.last_uses(), |_, _, _| ())?;
+    steps.run(&mut values, &steps.last_uses(), None)?;
     results.iter().map(|&node| values.storage(node)).collect()
 }
 

@@ -37,11 +37,24 @@ pub(crate) fn moved(
     dist: &Arc<Distribution>,
     dtype: DType,
 ) -> Result<Storage> {
+    let (fresh, exchange) = moving(recorder, storage, (from, to), dist, dtype)?;
+    recorder.exchange(&exchange)?;
+    Ok(fresh)
+}
+
+/// Fresh memory and the commands that fill it, as [`moved`] does.
+pub(crate) fn moving(
+    recorder: &Recorder,
+    storage: &Storage,
+    (from, to): (&Team, &Team),
+    dist: &Arc<Distribution>,
+    dtype: DType,
+) -> Result<(Storage, Exchange)> {
     [from, to].into_iter().for_each(|team| recorder.note_team(team));
     let fresh = Storage::new(to, Arc::clone(dist), dtype)?;
     let plan = moving_plan(&storage.dist, dist, (from, to))?;
-    recorder.exchange(&lowered("redistribution", &plan, (storage, from), (&fresh, to), dtype)?)?;
-    Ok(fresh)
+    let exchange = lowered("redistribution", &plan, (storage, from), (&fresh, to), dtype)?;
+    Ok((fresh, exchange))
 }
 
 /// The commands of a plan between two memories.

@@ -8,13 +8,14 @@ use rustc_hash::FxHashMap;
 use crate::array::bind::compute::compute;
 use crate::array::bind::launch::{exchange, launch};
 use crate::array::bind::reduce::reduce;
-use crate::array::bind::schedule::{ScheduleBuilder, Values, missing_part};
+use crate::array::bind::schedule::{BoundStep, ScheduleBuilder, Values, missing_part};
 use crate::array::lower::graph::{NodeId, Target};
 use crate::array::lower::steps::list::{MemoryId, Step, StepList, StoredArray};
 use crate::array::memory::plans::copy_boxes;
 use crate::array::memory::storage::Storage;
 use crate::array::recorder::recording::Recorder;
-use crate::array::run::moves::moved;
+use crate::array::run::cache::commands::CommandsBuilder;
+use crate::array::run::moves::moving;
 use crate::array::run::sort::sort;
 use crate::error::Result;
 use crate::interrupt;
@@ -41,14 +42,15 @@ impl StepRun<'_> {
         last_use
     }
 
-    /// Runs them all. `keep` sees the complete schedule of fused kernels before it is queued.
+    /// Runs them all. What `builder` makes of their commands can be repeated.
     pub fn run(
         &self,
         values: &mut Values,
         last_use: &FxHashMap<MemoryId, usize>,
-        mut keep: impl FnMut(&ScheduleBuilder, &[Arc<Storage>], &Values),
+        mut builder: Option<&mut CommandsBuilder>,
     ) -> Result<()> {
         for (at, step) in self.list.steps.iter().enumerate() {
+            interrupt::check("an evaluation")?;
             let (reads, results) = (step.reads(), step.results());
             // Boxes that nobody has written are those of parts without cells.
             for memory in reads.iter().chain(&results) {
@@ -56,52 +58,53 @@ impl StepRun<'_> {
                     values.allocate(self.team, boxes, &self.list.boxes[boxes])?;
                 }
             }
-            self.step(step, values, &mut keep)?;
+            let mut bound = self.bind(step, values)?;
+            bound.work.join_exchange()?;
+            if let Some(builder) = &mut builder {
+                builder.step(step, &bound, values);
+            }
+            bound.work.finish()?;
+            bound.made.into_iter().for_each(|(node, storage)| values.set(node, storage));
             let done = |memory: &MemoryId| last_use.get(memory) == Some(&at);
-            reads.into_iter().chain(results).filter(done).for_each(|memory| values.release(memory));
+            for memory in reads.into_iter().chain(results).filter(done) {
+                values.release(memory);
+                if let Some(builder) = &mut builder {
+                    builder.release(memory);
+                }
+            }
         }
         self.results.iter().for_each(|&node| values.end(node));
         Ok(())
     }
 
-    fn step(
-        &self,
-        step: &Step,
-        values: &mut Values,
-        keep: &mut impl FnMut(&ScheduleBuilder, &[Arc<Storage>], &Values),
-    ) -> Result<()> {
-        interrupt::check("an evaluation")?;
+    /// A step's memory and commands. What the host does of a sort is done at once.
+    fn bind(&self, step: &Step, values: &mut Values) -> Result<BoundStep> {
         let (team, recorder) = (self.team, self.recorder);
+        let mut bound = BoundStep { work: ScheduleBuilder::new(team, recorder), made: Vec::new() };
+        let BoundStep { work, made } = &mut bound;
         match step {
-            Step::Compute(step) => {
-                compute(step, ScheduleBuilder::new(team, recorder), self.targets, values, keep)
-            }
-            Step::Reduce(step) => reduce(step, ScheduleBuilder::new(team, recorder), values),
+            Step::Compute(step) => return compute(step, bound.work, self.targets, values),
+            Step::Reduce(step) => return reduce(step, bound.work, values),
             Step::Allocate(StoredArray { node, dtype, dist, declared, pitch, .. }) => {
                 let storage = Storage::pitched(team, Arc::clone(dist), *dtype, *pitch)?;
                 values.begin(*node, storage.declaring(declared));
-                Ok(())
             }
-            Step::Exchange(step) => recorder.exchange(&exchange(step, team, values)?),
-            Step::Launch(step) => {
-                let mut work = ScheduleBuilder::new(team, recorder);
-                launch(step, &mut work, values)?;
-                work.finish()
-            }
+            Step::Exchange(step) => exchange(step, work, values)?,
+            Step::Launch(step) => launch(step, work, values)?,
             Step::Copy { from, to, dtype, dist } => {
                 let places = (values.places(team, *from)?, values.places(team, *to)?);
                 let boxes = |part: usize| Ok(vec![dist.owned(part)]);
-                recorder.execute(copy_boxes((&places.0, &places.1), *dtype, boxes)?)
+                work.extend(copy_boxes((&places.0, &places.1), *dtype, boxes)?);
             }
-            Step::Sort(step) => sort(step, team, values),
+            Step::Sort(step) => sort(step, team, values)?,
             Step::Move { result, base, dist, dtype } => {
                 let Some(source) = values.recorded(*base).upgrade() else {
                     unreachable!("operands on other teams are recorded")
                 };
                 let teams = (&source.team, team);
-                let storage = moved(recorder, &*values.storage(*base)?, teams, dist, *dtype)?;
-                values.set(*result, Arc::new(storage));
-                Ok(())
+                let (storage, exchange) = moving(recorder, &*values.storage(*base)?, teams, dist, *dtype)?;
+                work.exchange(exchange, 0);
+                made.push((*result, Arc::new(storage)));
             }
             Step::Alias { result, base, dist } => {
                 let mut storage = values.storage(*base)?;
@@ -110,13 +113,13 @@ impl StepRun<'_> {
                     values.recorded(*base).upgrade().filter(|_| storage.is_lent_to_be_written())
                 {
                     let copy = storage.like(team, node.dtype)?;
-                    recorder.execute(storage.copy_owned(team, node.dtype, &copy)?)?;
+                    work.extend(storage.copy_owned(team, node.dtype, &copy)?);
                     storage = Arc::new(copy);
                 }
-                let seen = storage.seen_on(Arc::clone(dist));
-                values.set(*result, Arc::new(seen.ok_or_else(|| missing_part("reshape"))?));
-                Ok(())
+                let seen = storage.seen_on(Arc::clone(dist)).ok_or_else(|| missing_part("reshape"))?;
+                made.push((*result, Arc::new(seen)));
             }
         }
+        Ok(bound)
     }
 }

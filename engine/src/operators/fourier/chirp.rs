@@ -49,9 +49,7 @@ pub fn along(
     let spans: Vec<Span> = (0..=axis).map(all).collect();
     let found = product(&convolved.slice(&spans), &chirp, axis)?;
     let found = if is_inverse { conjugate(&found)? } else { found };
-    let found = if scale == 1.0 { found } else { found * scale };
-    found.eval()?;
-    Ok(found)
+    Ok(if scale == 1.0 { found } else { found * scale })
 }
 
 /// Pairs times the pairs of a line along a dimension.

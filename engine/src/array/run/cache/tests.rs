@@ -90,7 +90,16 @@ fn small(arrays: &[Array], numbers: &mut Numbers) -> Array {
     let (x, y) = (window(0, row), window(1, row));
     let again = &y;
     let joined = |last: &Array| Array::concatenate(&[&x, &y, last], 0).unwrap().slice(&s![8..13]);
-    match numbers.below(15) {
+    match numbers.below(21) {
+        15 => &x - x.cumulative_sum(0),
+        16 => x.cumulative_sum(1) - y.sum(&[0]),
+        17 => x.redistribute(&again_on(&x)).unwrap() * 0.5,
+        18 => {
+            x.reshape(&[10]).unwrap().reshape(&[5, 2]).unwrap()
+                - y.cumulative_sum(0).reshape(&[5, 2]).unwrap()
+        }
+        19 => x.fft(&[0]).unwrap() - &y,
+        20 => (&x + &y).cumulative_sum(0).sum(&[1]) - x.cumulative_sum(0).min(&[]),
         9 => &x - y.sum(&[numbers.below(2) as usize]),
         10 => &x - y.max(&[0]),
         11 => &x - y.sum(&[0]),
@@ -107,6 +116,14 @@ fn small(arrays: &[Array], numbers: &mut Numbers) -> Array {
         5 => &x * &y,
         _ => window(0, 0) - window(1, 1) - window(0, row),
     }
+}
+
+/// Columns instead of rows, or rows instead of columns.
+fn again_on(x: &Array) -> Distribution {
+    let parts = x.team().size() as i64;
+    let has_rows = x.distribution().unwrap().grid().shape()[0] > 1;
+    let grid = if has_rows { [1, parts] } else { [parts, 1] };
+    Distribution::builder(&x.shape()).grid(&grid).build().unwrap()
 }
 
 /// Runs a program; the bytes and the messages after each of its steps.
@@ -415,5 +432,43 @@ fn numbers_that_change_need_one_form_and_one_kernel() {
         assert_eq!(bits(&kinds), bits(&again), "with {dt}, as an argument and from memory");
         let now = kernels();
         assert!(*before.get_or_insert(now) == now, "{dt} took another kernel");
+    }
+}
+
+#[test]
+fn commands_of_lists_of_steps_are_kept_and_repeated() {
+    type Program = fn(&Array) -> Array;
+    let programs: [(&str, Program); 7] = [
+        ("a scan", |u| u.cumulative_sum(0)),
+        ("a sum over an axis", |u| u.sum(&[0])),
+        ("a sum", |u| u.sum(&[]) * 2.0),
+        ("columns", |u| (u + 1.0).redistribute(&again_on(u)).unwrap() - 1.0),
+        ("a transform", |u| u.reshape(&[14, 2]).unwrap().fft(&[0]).unwrap()),
+        ("a scan in another shape", |u| u.cumulative_sum(1).reshape(&[28]).unwrap() * 2.0),
+        ("two scans", |u| (u + u.cumulative_sum(0)).cumulative_sum(1)),
+    ];
+    let teams = [1, 3].map(|parts| Team::on(&[Device::host()], parts).unwrap());
+    for (team, (name, program)) in teams.iter().flat_map(|team| programs.iter().map(move |p| (team, p))) {
+        let dist = Distribution::builder(&[7, 4]).parts(team.size()).build().unwrap();
+        let array = |by: f32| Array::from_fn(team, &dist, |at| by * (at[0] * 4 + at[1]) as f32).unwrap();
+        *cache_of(team) = crate::array::run::cache::EvaluationCache::default();
+        let mut counted = Vec::new();
+        let mut seen = Vec::new();
+        for by in [1.0, 2.0, 4.0] {
+            let (u, before) = (array(by), team.messages());
+            let found = program(&u);
+            found.eval().unwrap();
+            counted.push((team.messages() - before, team.device(0).memory().in_use_bytes));
+            seen.push(found.cast(DType::F64).to_vec::<f64>().unwrap());
+        }
+        let kept = cache_of(team).evaluations.values().all(|one| one.commands.is_some());
+        assert!(kept, "{name} on {} parts: commands are not kept", team.size());
+        assert!(cache_of(team).found >= 2, "{name}");
+        // Sums of powers of two times the same numbers are exact.
+        for (by, later) in [(2.0, &seen[1]), (4.0, &seen[2])] {
+            assert!(seen[0].iter().zip(later).all(|(a, b)| a * by == *b), "{name} on {}", team.size());
+        }
+        assert_eq!(counted[0].0, counted[1].0, "{name}: messages");
+        assert_eq!(counted[1], counted[2], "{name}: messages and memory");
     }
 }
