@@ -1,4 +1,4 @@
-//! Where a part's cells are in memory, and ranges of memory from which a message is gathered.
+//! [`Place`]: a part's cells in memory; and ranges of memory from which a message is gathered.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-"""What partita raises besides Python's own exceptions. The texts say operation, expected, given, what to do."""
+"""Exceptions that partita raises besides Python's own. The texts say operation, expected, given, what to do."""
 
 __all__ = ["AxisError", "DefectError", "DeviceError", "Error", "NoDeviceError", "NotAnArrayError", "OutOfMemoryError", "RankError", "UnsupportedError"]
 

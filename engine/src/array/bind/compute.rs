@@ -1,4 +1,4 @@
-//! Binds a step of fused kernels: operands and results get memory, and the launches a schedule. What needs no
+//! Binding of fused kernels: operands and results get memory, and the launches a schedule. What needs no
 //! remote operand, the *core*, is computed while operands travel, the *rim* around it afterwards.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Binds launches and exchanges of which every rank knows all: views of memory, uploaded lists, and numbers
+//! Binding of launches and exchanges of which every rank knows all: views of memory, uploaded lists, and numbers
 //! that depend on how memory is laid out.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Binds reductions: each part folds what it owns, and the part that keeps the result combines what the
+//! Binding of reductions: each part folds what it owns, and the part that keeps the result combines what the
 //! parts found. What travels is one small contiguous buffer per part and reduction, in one message per pair
 //! of ranks.
 

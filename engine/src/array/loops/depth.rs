@@ -1,5 +1,5 @@
-//! How many steps of a loop share an exchange: as many as the user wants, or as the loop's own first steps
-//! show to be fastest. Timed are steps with an exchange in each, then with one in as many as possible.
+//! The depth of a loop, how many of its steps share an exchange: as many as the user wants, or as the loop's
+//! own first steps show to be fastest. Timed are steps with an exchange in each, then with one in as many as possible.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! How the operands of a kernel reach it: what is local, one plan per operand however many views of it are
-//! read, and what each plan moves. Decided from what every rank knows; nothing is moved here.
+//! [`OperandAccess`]: the way of an operand to a kernel's parts: local, or by one plan, however many views of
+//! it are read. Decided from what every rank knows; nothing is moved here.
 //!
 //! [`computed_elsewhere`] decides where to compute: on the layout of the result, or on that of the operands,
 //! whose result is moved then. Whatever moves fewer bytes between parts, counted by the plans that would

@@ -1,5 +1,5 @@
-//! What is recorded point by point: arithmetic, comparisons, functions. Checks shapes, dtypes and teams at
-//! once; computes nothing. Plain numbers as operands take the array's dtype; a value that does not fit is an
+//! Pointwise operations as they are recorded: arithmetic, comparisons, functions. Shapes, dtypes and teams
+//! are checked at once; nothing is computed. Plain numbers as operands take the array's dtype; a value that does not fit is an
 //! error. Comparisons of integers with any number are exact.
 
 use std::ops::{

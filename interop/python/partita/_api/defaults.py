@@ -1,4 +1,4 @@
-"""Where arrays are and of which type where a program names neither."""
+"""Defaults: the devices and the type of arrays where a program names neither."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How one dimension is divided: the entries of ``Distribution(dims=...)``."""
+"""Divisions of one dimension: the entries of ``Distribution(dims=...)``."""
 
 from __future__ import annotations
 

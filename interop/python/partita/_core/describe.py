@@ -1,4 +1,4 @@
-"""What arrays and parts say about themselves: printed, in a notebook, in ``__distarray__`` and in ``__partitioned__``.
+"""Descriptions of arrays and parts: printed, in a notebook, in ``__distarray__`` and in ``__partitioned__``.
 
 Parts on the host give a memoryview or a NumPy view of their memory, read-only and without a copy. Others, and
 bfloat16, which has no PEP 3118 format, give an object with ``__dlpack__``: an extension of both protocols.

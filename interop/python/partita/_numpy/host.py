@@ -1,4 +1,4 @@
-"""What is the host's: printing, which is NumPy's; NumPy's readers and writers of text and archives (`partita.save` and `load` go part by part)."""
+"""Functions of the host: printing, which is NumPy's; NumPy's readers and writers of text and archives (`partita.save` and `load` go part by part)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-//! What Python passes in the engine's terms: dtypes by NumPy's names, numbers, views; and tuples back.
+//! Conversions of Python's arguments to the engine's terms: dtypes by NumPy's names, numbers, views; and of
+//! results to tuples.
 
 use partita::array::{IntoSpan, Span};
 use partita::index::Index;

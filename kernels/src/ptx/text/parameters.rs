@@ -1,5 +1,5 @@
-//! How PTX spells types, and the block of launch parameters of one entry: which numbers its text reads, and
-//! where they are.
+//! The block of launch parameters of one entry: which numbers its text reads, and where they are; and PTX's
+//! names of types.
 //!
 //! The writer requests a [`Field`] by meaning and gets a register; the block notes it. A launch later fills
 //! in each field of the block. So an entry passes what it reads and nothing else.

@@ -1,4 +1,4 @@
-//! What a saved state holds, as lines of text: where its files are, one line for each name, and at the end a
+//! The manifest of a saved state, lines of text: where its files are, one line for each name, and at the end a
 //! checksum of all lines before.
 
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-"""How a process that runs a program with others ends: never so that the others wait for it.
+"""The end of a process that runs a program with others: never so that the others wait for it.
 
 An exception that nobody catches is reported to all ranks and ends them; so does the end of a process while others wait for
 it. The engine sends the report.

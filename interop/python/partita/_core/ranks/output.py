@@ -1,4 +1,4 @@
-"""What several processes print, in whole lines: this process reads their pipes, and it alone writes.
+"""Output of several processes, in whole lines: this process reads their pipes, and it alone writes.
 
 The bytes of each process stay as they are and in their order. A newline is added only where another process follows a line
 that has none.

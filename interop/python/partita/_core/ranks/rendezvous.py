@@ -1,4 +1,4 @@
-"""How the processes that ``torchrun`` started find each other: through its store, which all of them reach."""
+"""The rendezvous of processes that ``torchrun`` started: through its store, which all of them reach."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many elements are in bins. Bins are reductions, and many of them are counted in a sorted line; weights are always added by
+"""Counts of elements in bins. Bins are reductions, and many of them are counted in a sorted line; weights are always added by
 reductions, in the order of `sum`: the same counts on every layout, and sums of weights within the bounds of sums. Edges are few
 and the host's."""
 

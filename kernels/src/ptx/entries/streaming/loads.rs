@@ -1,4 +1,4 @@
-//! What a thread of streaming loads: whole vectors where it can, and away from the loop, element by element,
+//! Loads of a thread of streaming: whole vectors where it can, and away from the loop, element by element,
 //! those that stick out of what the kernel reads.
 
 use super::place::{edge_predicate, edge_register, edge_sides, edge_slot};

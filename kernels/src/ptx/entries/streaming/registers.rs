@@ -1,4 +1,4 @@
-//! What the text of streaming is written with: the plan, the registers of a thread, and their names.
+//! Registers of a thread of streaming and their names, beside the plan that they follow from.
 
 use crate::dtype::DType;
 use crate::ir::Store;
