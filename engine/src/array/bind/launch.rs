@@ -1,5 +1,5 @@
-//! Binding of launches and exchanges of which every rank knows all: views of memory, uploaded lists, and numbers
-//! that depend on how memory is laid out.
+//! Binding of launches and exchanges of which every rank knows all: views of memory, uploaded lists, and
+//! numbers that depend on how memory is laid out.
 
 use std::sync::Arc;
 

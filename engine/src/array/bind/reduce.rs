@@ -15,7 +15,9 @@ use crate::array::record::expr::Reduction;
 use crate::device::{Buffer, Device};
 use crate::error::Result;
 use crate::index::{Distribution, Region};
-use crate::program::{CopyMode, MemorySpan, Message, MessageDownload, Op, Place, copy_box, fill_box};
+use crate::program::{
+    Command, CopyMode, MemorySpan, Message, MessageDownload, Op, Place, copy_box, fill_box,
+};
 use crate::team::Team;
 use crate::wire::{CollectiveSignature, Ranks, pass};
 
@@ -152,7 +154,11 @@ impl ReductionPass<'_> {
             }
             work.push(match last {
                 Some(from) => copy_box(&from, region, to, region, CopyMode { dtype, add: false })?,
-                None => fill_box(to, region, member.reduction.neutral(dtype))?,
+                // No number of the recorded program.
+                None => {
+                    let fill = fill_box(to, region, member.reduction.neutral(dtype))?;
+                    Command { numbers: None, ..fill }
+                }
             });
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! The depth of a loop, how many of its steps share an exchange: as many as the user wants, or as the loop's
-//! own first steps show to be fastest. Timed are steps with an exchange in each, then with one in as many as possible.
+//! own first steps show to be fastest. Timed are steps with an exchange in each, then with one in as many as
+//! possible.
 
 use std::fmt;
 use std::sync::Arc;

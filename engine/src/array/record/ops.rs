@@ -1,6 +1,6 @@
 //! Pointwise operations as they are recorded: arithmetic, comparisons, functions. Shapes, dtypes and teams
-//! are checked at once; nothing is computed. Plain numbers as operands take the array's dtype; a value that does not fit is an
-//! error. Comparisons of integers with any number are exact.
+//! are checked at once; nothing is computed. Plain numbers as operands take the array's dtype; a value that
+//! does not fit is an error. Comparisons of integers with any number are exact.
 
 use std::ops::{
     Add, AddAssign, BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Div, DivAssign, Mul,

@@ -1,5 +1,5 @@
-//! The manifest of a saved state, lines of text: where its files are, one line for each name, and at the end a
-//! checksum of all lines before.
+//! The manifest of a saved state, lines of text: where its files are, one line for each name, and at the end
+//! a checksum of all lines before.
 
 use std::fmt::Write as _;
 

@@ -438,7 +438,9 @@ fn numbers_that_change_need_one_form_and_one_kernel() {
 #[test]
 fn commands_of_lists_of_steps_are_kept_and_repeated() {
     type Program = fn(&Array) -> Array;
-    let programs: [(&str, Program); 7] = [
+    let programs: [(&str, Program); 9] = [
+        ("a sum of nothing", |u| (u.slice(&s![3..3]) * 2.0 + 1.0).sum(&[]) + u.sum(&[])),
+        ("minima of nothing", |u| u.slice(&s![.., 1..1]).sum(&[1]) + u.max(&[1])),
         ("a scan", |u| u.cumulative_sum(0)),
         ("a sum over an axis", |u| u.sum(&[0])),
         ("a sum", |u| u.sum(&[]) * 2.0),
