@@ -35,6 +35,11 @@ pub(crate) fn compute_targets(recorder: &Recorder, targets: Vec<Target>) -> Resu
     if let Some(error) = targets.iter().find_map(|target| target.node.error()) {
         return Err(error);
     }
+    let Some(team) = targets.first().map(|target| target.node.team.clone()) else { return Ok(Vec::new()) };
+    if targets.iter().all(|target| target.node.team == team) {
+        let recorded = record_with_sources(recorder, &team, &targets)?;
+        return evaluate_on(recorder, &team, &targets, recorded);
+    }
     let mut results: Vec<Option<Arc<Storage>>> = vec![None; targets.len()];
     let mut teams: Vec<(Team, Vec<usize>, Vec<Target>)> = Vec::new();
     for (at, target) in targets.into_iter().enumerate() {
