@@ -7,7 +7,7 @@ use super::entries::{fold, planes, pointwise, scan, streaming, transpose, vector
 use super::launch::fold::MAX_INNER_FOLD;
 use super::launch::pointwise::plan_batch;
 use super::launch::{Facts, LaunchPlan, Limits, Module, Source, Span};
-use super::schedule::Schedule;
+use super::schedule::{PlainLimits, Schedule};
 use super::text::{MAX_BLOCK_BYTES, PtxTarget};
 use crate::ir::{Form, Launch, Param, View};
 use crate::math;
@@ -31,9 +31,21 @@ pub struct PtxUnsupported {
 /// # Errors
 /// The kernel has so many parameters that a launch could not pass them.
 pub fn emit(kernel: &Verified, target: &PtxTarget) -> Result<Module, PtxUnsupported> {
+    emit_within(kernel, target, PlainLimits::DEFAULT)
+}
+
+/// Writes a kernel as PTX, with other limits of stencils as plain vectors.
+///
+/// # Errors
+/// As [`emit`].
+pub fn emit_within(
+    kernel: &Verified,
+    target: &PtxTarget,
+    plain: PlainLimits,
+) -> Result<Module, PtxUnsupported> {
     let verified = math::expand_fused(kernel);
     let kernel = verified.kernel();
-    let schedule = Schedule::of(&verified, target);
+    let schedule = Schedule::of(&verified, target, plain);
     let entries = match &kernel.form {
         Form::Reduce { .. } => fold::entries(&verified, target, schedule.folds),
         Form::Scan(form) => vec![scan::entry(&verified, target, form)],

@@ -34,6 +34,7 @@ mod limits;
 mod schedule;
 mod text;
 
-pub use emit::{PtxUnsupported, emit};
+pub use emit::{PtxUnsupported, emit, emit_within};
 pub use launch::{Facts, Grid, LaunchPlan, Module, Span};
+pub use schedule::PlainLimits;
 pub use text::{Entry, PtxTarget};

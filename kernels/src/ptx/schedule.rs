@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::columns::StreamingPlan;
-use super::limits::{MAX_INSTRUCTIONS, MAX_SHARED_BYTES, variant};
+use super::limits::{MAX_INSTRUCTIONS, MAX_SHARED_BYTES};
 use super::text::PtxTarget;
 use crate::ir::{Access, Form, Kernel, Offsets};
 use crate::verify::Verified;
@@ -25,10 +25,10 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    pub(crate) fn of(kernel: &Verified, target: &PtxTarget) -> Schedule {
+    pub(crate) fn of(kernel: &Verified, target: &PtxTarget, plain: PlainLimits) -> Schedule {
         let vector = Vectors::of(kernel);
         let widest = vector.as_ref().map(|vector| vector.lanes);
-        let planes = vector.as_ref().and_then(|vector| Planes::of(kernel, vector));
+        let planes = vector.as_ref().and_then(|vector| Planes::of(kernel, vector, plain));
         let planes = planes.or_else(|| Planes::of_many_arrays(kernel));
         let widest = widest.filter(|_| planes.is_none());
         let streaming = widest.and_then(|lanes| StreamingPlan::of(kernel, lanes, target));
@@ -124,11 +124,19 @@ impl VectorRow {
 const MOST_PLANES: usize = 4;
 const MOST_ROWS: usize = 2;
 
-/// Registers of 32 bits that what a thread loads may fill: five blocks of 128 threads fit side by side then.
-const MOST_WORDS: usize = 80;
+/// Which stencils are computed as plain vectors: those whose threads load no more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PlainLimits {
+    /// Registers of 32 bits that what a thread loads may fill.
+    pub words: usize,
+    /// Loads of an array for each vector of a thread.
+    pub loads: usize,
+}
 
-/// Loads of an array for each vector of a thread. Of more, L1 is the limit, and streaming is faster.
-const MOST_LOADS: usize = 10;
+impl PlainLimits {
+    /// Five blocks of 128 threads fit side by side; of more loads L1 is the limit, and streaming is faster.
+    pub const DEFAULT: PlainLimits = PlainLimits { words: 80, loads: 10 };
+}
 
 /// Instructions of all planes: some 16 KiB of code.
 const MOST_COMPUTED: usize = 1200;
@@ -152,7 +160,7 @@ pub(crate) struct Planes {
 }
 
 impl Planes {
-    fn of(verified: &Verified, vector: &Vectors) -> Option<Planes> {
+    fn of(verified: &Verified, vector: &Vectors, plain: PlainLimits) -> Option<Planes> {
         let (kernel, footprint) = (verified.kernel(), verified.footprint());
         let x = kernel.rank - 1;
         let along = (0..x).find(|&dim| footprint.reads_along(dim))?;
@@ -177,7 +185,7 @@ impl Planes {
         };
         let plans = (0..).map(|n| most >> n).take_while(|&count| count >= least).map(plan);
         let computed = kernel.body.len() * vector.lanes;
-        let [words, loads] = variant("PARTITA_PLANES").unwrap_or([MOST_WORDS, MOST_LOADS]);
+        let PlainLimits { words, loads } = plain;
         let mut fitting = plans.filter(|plan| {
             plan.words(kernel) <= words && (computed * plan.count <= MOST_COMPUTED || plan.count == 1)
         });
