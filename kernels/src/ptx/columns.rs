@@ -418,8 +418,8 @@ impl StreamingPlan {
     }
 }
 
-/// Blocks side by side of a star whose neighbours are added before anything else happens to them: as many as
-/// `ptxas` has registers for without spilling any. Of sums without weights, and of parts of the vectors beside
+/// Blocks side by side of a star whose neighbours are added before anything else happens to them: so
+/// many that `ptxas` spills no registers. Of sums without weights, and of parts of the vectors beside
 /// the thread's own, it keeps more at once.
 fn blocks_of_a_star(kernel: &Kernel, widest: DType, is_whole: bool) -> Option<usize> {
     let is_weighted = kernel.body.iter().any(|inst| matches!(inst.op, Op::Binary(BinaryOp::Mul, ..)));

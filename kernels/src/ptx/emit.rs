@@ -3,7 +3,7 @@
 //! A grid's coordinates and the steps along its slots are 32-bit numbers; addresses are 64-bit. Regions
 //! beyond that, or beyond what a grid may have of blocks, are cut into several grids.
 
-use super::entries::{fold, planes, pointwise, scan, streaming, transpose, vector};
+use super::entries::{fold, mirrored, planes, pointwise, scan, streaming, transpose, vector};
 use super::launch::fold::MAX_INNER_FOLD;
 use super::launch::pointwise::plan_batch;
 use super::launch::{Facts, LaunchPlan, Limits, Module, Source, Span};
@@ -52,13 +52,14 @@ pub fn emit_within(
         Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => {
             let vector = schedule.vector.as_ref().map(|plan| vector::entry(&verified, target, plan));
             let transpose = schedule.transpose.map(|turns| transpose::entry(&verified, target, turns));
+            let mirrored = schedule.mirrored.map(|n| mirrored::entry(&verified, target, n));
             let batched = pointwise::is_batched(&verified);
             let batched = batched.then(|| pointwise::batched_copy(&verified, target));
             // Older GPUs have no copies that go on while a thread does.
             let plan = schedule.streaming.as_ref().filter(|_| target.sm >= 80);
             let streaming = plan.map(|plan| streaming::entry(&verified, target, plan));
             let planes = schedule.planes.as_ref().map(|plan| planes::entry(&verified, target, plan));
-            let others = [vector, transpose, batched, planes, streaming].into_iter().flatten();
+            let others = [vector, transpose, mirrored, batched, planes, streaming].into_iter().flatten();
             let mut entries = vec![pointwise::entry(&verified, target)];
             entries.extend(others.filter(|entry| entry.block.bytes() <= MAX_BLOCK_BYTES));
             entries

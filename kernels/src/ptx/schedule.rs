@@ -20,6 +20,8 @@ pub(crate) struct Schedule {
     pub streaming: Option<StreamingPlan>,
     /// Transposed inputs may go through shared memory: points of a square that a thread computes.
     pub transpose: Option<usize>,
+    /// Transposed inputs may be others' mirror images: arrays that are loaded then.
+    pub mirrored: Option<usize>,
     /// Of a reduction.
     pub folds: FoldPlans,
 }
@@ -32,7 +34,9 @@ impl Schedule {
         let planes = planes.or_else(|| Planes::of_many_arrays(kernel));
         let widest = widest.filter(|_| planes.is_none());
         let streaming = widest.and_then(|lanes| StreamingPlan::of(kernel, lanes, target));
-        Schedule { vector, planes, streaming, transpose: turns(kernel), folds: FoldPlans::of(kernel) }
+        let transpose = turns(kernel);
+        let mirrored = transpose.and_then(|_| mirrored_sources(kernel));
+        Schedule { vector, planes, streaming, transpose, mirrored, folds: FoldPlans::of(kernel) }
     }
 }
 
@@ -281,7 +285,7 @@ pub(crate) const SIDE: usize = 32;
 
 /// Points of a square that a thread computes; of narrow types twice as many, so that enough bytes are
 /// under way.
-const TURNS: usize = 4;
+pub(crate) const TURNS: usize = 4;
 
 /// Elements from one row of a square in shared memory to the next: an odd number keeps the threads
 /// that read a column out of each other's banks.
@@ -300,6 +304,20 @@ fn turns(verified: &Verified) -> Option<usize> {
         && kernel.body.len() * turns <= MAX_INSTRUCTIONS
         && footprint.is_pointwise();
     is_possible.then_some(turns)
+}
+
+/// Arrays that the entry `mirrored` loads of inputs of one type, each of which but for one may be the twin of
+/// another, if two squares of each fit in shared memory.
+fn mirrored_sources(verified: &Verified) -> Option<usize> {
+    let (kernel, footprint) = (verified.kernel(), verified.footprint());
+    let dtypes: Vec<_> = turnable(footprint).map(|p| kernel.params[p as usize].dtype).collect();
+    let (sources, size) = (dtypes.len().div_ceil(2), dtypes.first()?.size_bytes());
+    let is_possible = dtypes.len() >= 2
+        && dtypes.iter().all(|dtype| *dtype == dtypes[0])
+        && footprint.params().iter().all(|param| !param.is_in_place)
+        && sources * 2 * SIDE * PITCH * size <= MAX_SHARED_BYTES
+        && 2 * kernel.body.len() * TURNS <= MAX_INSTRUCTIONS;
+    is_possible.then_some(sources)
 }
 
 /// Parameters that may be transposed.

@@ -166,8 +166,8 @@ fn stencils_fit_in_registers() {
     println!("ran: ptxas {assembled}");
 }
 
-/// What a star adds: the sums of its neighbours at each distance, by weights or as they are; or a step of the wave
-/// equation, which reads two other arrays at the point.
+/// What a star adds: the sums of its neighbours at each distance, by weights or as they are; or a step
+/// of the wave equation, which reads two other arrays at the point.
 #[derive(Clone, Copy, PartialEq)]
 enum Summed {
     Plain,
