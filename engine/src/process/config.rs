@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use partita_kernels::cpu::x86::IsaLevel;
+use partita_kernels::ptx::PlainLimits;
 
 pub use variables::{Audience, POINTS, VARIABLES, Variable};
 
@@ -55,6 +56,8 @@ pub struct Config {
     pub check: bool,
     /// `PARTITA_TRACE`: the file that [`crate::trace`] writes.
     pub trace: Option<String>,
+    /// `PARTITA_PLANES`: which stencils CUDA devices compute as plain vectors; for measurements.
+    pub planes: PlainLimits,
     /// `PARTITA_FAULT`: a fault on purpose, `RANK:POINT:PASSES:KIND` with a point of [`POINTS`]; for tests.
     pub fault: Option<String>,
 }
@@ -85,6 +88,7 @@ impl Default for Config {
             padding_percent: 6,
             check: false,
             trace: None,
+            planes: PlainLimits::DEFAULT,
             fault: None,
         }
     }
@@ -166,6 +170,7 @@ fn read(environment: impl Iterator<Item = (OsString, OsString)>) -> Result<Confi
             .map_or(unset.padding_percent, |percent| percent as i64),
         check: given.value("PARTITA_CHECK", switch)?.unwrap_or(unset.check),
         trace: given.value("PARTITA_TRACE", text)?,
+        planes: given.value("PARTITA_PLANES", plain_limits)?.unwrap_or(unset.planes),
         fault: given.value("PARTITA_FAULT", |text| is_fault(text).then(|| text.to_owned()))?,
     })
 }
@@ -278,6 +283,12 @@ fn quantity(text: &str, factor: impl Fn(&str) -> Option<u64>) -> Option<u64> {
     (product < u64::MAX as f64).then_some(product as u64)
 }
 
+/// `WORDS,LOADS`.
+fn plain_limits(text: &str) -> Option<PlainLimits> {
+    let (words, loads) = text.split_once(',')?;
+    Some(PlainLimits { words: whole(words, 1, 1 << 10)?, loads: whole(loads, 1, 1 << 10)? })
+}
+
 /// Whether a text is `RANK:POINT:PASSES:KIND`.
 fn is_fault(text: &str) -> bool {
     let [rank, point, passes, kind] = text.split(':').collect::<Vec<_>>()[..] else { return false };
@@ -364,6 +375,8 @@ mod tests {
             ("PARTITA_MPI_MAX_BYTES", "2GB"),
             ("PARTITA_TILE_BYTES", "0x10"),
             ("PARTITA_CHECK", "maybe"),
+            ("PARTITA_PLANES", "176"),
+            ("PARTITA_PLANES", "176,many"),
             ("PARTITA_FAULT", "0:send:0:flood"),
         ] {
             let error = of(&[(name, value)]).unwrap_err().to_string();

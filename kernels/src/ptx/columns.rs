@@ -11,7 +11,7 @@
 
 use std::collections::BTreeSet;
 
-use super::limits::{MAX_INSTRUCTIONS, MAX_SHARED_BYTES, shared_bytes_at_launch, variant};
+use super::limits::{MAX_INSTRUCTIONS, MAX_SHARED_BYTES, shared_bytes_at_launch};
 use super::text::PtxTarget;
 use crate::dtype::DType;
 use crate::ir::{Access, BinaryOp, Form, Kernel, Op, Value};
@@ -57,7 +57,7 @@ pub(crate) struct StreamingPlan {
     pub ahead: usize,
     /// Planes of which the loop has a copy each, and shared memory room.
     pub unroll: usize,
-    /// Blocks that must fit side by side, in general one: fewer registers are not wanted, either.
+    /// Blocks that must fit side by side; of one, fewer registers are not wanted, either.
     pub blocks: u32,
     /// One per loaded parameter.
     pub columns: Vec<Column>,
@@ -366,9 +366,9 @@ impl StreamingPlan {
         let plane: usize = columns.iter().map(|c| c.plane_bytes(size(c.param), lanes)).sum();
         let present = columns.iter().map(Column::present).max()?;
         let is_star = across.is_some() && columns.iter().all(|c| c.row_sides == Sides::NONE);
-        // More registers may be spilled then, so it is no default.
-        let set = variant("PARTITA_STREAMING_BLOCKS").filter(|_| is_star && !is_scaled);
-        let blocks = set.map_or(1, |[blocks]| blocks.max(1));
+        let is_whole = columns.iter().all(|column| column.sides.columns.1 as usize % lanes == 0);
+        let blocks = blocks_of_a_star(kernel, widest, is_whole);
+        let blocks = blocks.filter(|_| is_star && !is_scaled).unwrap_or(1);
         let room = room.min(SHARED_OF_ALL / blocks);
         let fits = |ahead: &usize| {
             let words: usize =
@@ -415,6 +415,19 @@ impl StreamingPlan {
     pub(crate) fn site(&self, offsets: &[i32]) -> Site {
         let across = if self.across { offsets[self.slots[self.slots.len() - 2]] } else { 0 };
         [offsets[self.slots[0]], across, offsets[offsets.len() - 1]]
+    }
+}
+
+/// Blocks side by side of a star whose neighbours are added before anything else happens to them: so
+/// many that `ptxas` spills no registers. Of sums without weights, and of parts of the vectors beside
+/// the thread's own, it keeps more at once.
+fn blocks_of_a_star(kernel: &Kernel, widest: DType, is_whole: bool) -> Option<usize> {
+    let is_weighted = kernel.body.iter().any(|inst| matches!(inst.op, Op::Binary(BinaryOp::Mul, ..)));
+    match widest {
+        DType::F16 | DType::BF16 => Some(3),
+        DType::F32 if is_weighted && is_whole => Some(3),
+        DType::F32 | DType::F64 => Some(2),
+        _ => None,
     }
 }
 

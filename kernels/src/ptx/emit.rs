@@ -3,11 +3,11 @@
 //! A grid's coordinates and the steps along its slots are 32-bit numbers; addresses are 64-bit. Regions
 //! beyond that, or beyond what a grid may have of blocks, are cut into several grids.
 
-use super::entries::{fold, planes, pointwise, scan, streaming, transpose, vector};
+use super::entries::{fold, mirrored, planes, pointwise, scan, streaming, transpose, vector};
 use super::launch::fold::MAX_INNER_FOLD;
 use super::launch::pointwise::plan_batch;
 use super::launch::{Facts, LaunchPlan, Limits, Module, Source, Span};
-use super::schedule::Schedule;
+use super::schedule::{PlainLimits, Schedule};
 use super::text::{MAX_BLOCK_BYTES, PtxTarget};
 use crate::ir::{Form, Launch, Param, View};
 use crate::math;
@@ -31,22 +31,35 @@ pub struct PtxUnsupported {
 /// # Errors
 /// The kernel has so many parameters that a launch could not pass them.
 pub fn emit(kernel: &Verified, target: &PtxTarget) -> Result<Module, PtxUnsupported> {
+    emit_within(kernel, target, PlainLimits::DEFAULT)
+}
+
+/// Writes a kernel as PTX, with other limits of stencils as plain vectors.
+///
+/// # Errors
+/// As [`emit`].
+pub fn emit_within(
+    kernel: &Verified,
+    target: &PtxTarget,
+    plain: PlainLimits,
+) -> Result<Module, PtxUnsupported> {
     let verified = math::expand_fused(kernel);
     let kernel = verified.kernel();
-    let schedule = Schedule::of(&verified, target);
+    let schedule = Schedule::of(&verified, target, plain);
     let entries = match &kernel.form {
         Form::Reduce { .. } => fold::entries(&verified, target, schedule.folds),
         Form::Scan(form) => vec![scan::entry(&verified, target, form)],
         Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => {
             let vector = schedule.vector.as_ref().map(|plan| vector::entry(&verified, target, plan));
             let transpose = schedule.transpose.map(|turns| transpose::entry(&verified, target, turns));
+            let mirrored = schedule.mirrored.map(|n| mirrored::entry(&verified, target, n));
             let batched = pointwise::is_batched(&verified);
             let batched = batched.then(|| pointwise::batched_copy(&verified, target));
             // Older GPUs have no copies that go on while a thread does.
             let plan = schedule.streaming.as_ref().filter(|_| target.sm >= 80);
             let streaming = plan.map(|plan| streaming::entry(&verified, target, plan));
             let planes = schedule.planes.as_ref().map(|plan| planes::entry(&verified, target, plan));
-            let others = [vector, transpose, batched, planes, streaming].into_iter().flatten();
+            let others = [vector, transpose, mirrored, batched, planes, streaming].into_iter().flatten();
             let mut entries = vec![pointwise::entry(&verified, target)];
             entries.extend(others.filter(|entry| entry.block.bytes() <= MAX_BLOCK_BYTES));
             entries

@@ -15,10 +15,3 @@ pub(crate) const MAX_SHARED_BYTES: usize = 48 << 10;
 pub(crate) fn shared_bytes_at_launch(target: &PtxTarget) -> usize {
     if target.sm >= 90 { 96 << 10 } else { MAX_SHARED_BYTES }
 }
-
-/// The numbers that a variable of the environment sets, to measure other variants of kernels with.
-pub(crate) fn variant<const N: usize>(name: &str) -> Option<[usize; N]> {
-    let set = std::env::var(name).ok()?;
-    let numbers: Option<Vec<usize>> = set.split(',').map(|number| number.parse().ok()).collect();
-    numbers?.try_into().ok()
-}

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::columns::StreamingPlan;
-use super::limits::{MAX_INSTRUCTIONS, MAX_SHARED_BYTES, variant};
+use super::limits::{MAX_INSTRUCTIONS, MAX_SHARED_BYTES};
 use super::text::PtxTarget;
 use crate::ir::{Access, Form, Kernel, Offsets};
 use crate::verify::Verified;
@@ -20,19 +20,23 @@ pub(crate) struct Schedule {
     pub streaming: Option<StreamingPlan>,
     /// Transposed inputs may go through shared memory: points of a square that a thread computes.
     pub transpose: Option<usize>,
+    /// Transposed inputs may be others' mirror images: arrays that are loaded then.
+    pub mirrored: Option<usize>,
     /// Of a reduction.
     pub folds: FoldPlans,
 }
 
 impl Schedule {
-    pub(crate) fn of(kernel: &Verified, target: &PtxTarget) -> Schedule {
+    pub(crate) fn of(kernel: &Verified, target: &PtxTarget, plain: PlainLimits) -> Schedule {
         let vector = Vectors::of(kernel);
         let widest = vector.as_ref().map(|vector| vector.lanes);
-        let planes = vector.as_ref().and_then(|vector| Planes::of(kernel, vector));
+        let planes = vector.as_ref().and_then(|vector| Planes::of(kernel, vector, plain));
         let planes = planes.or_else(|| Planes::of_many_arrays(kernel));
         let widest = widest.filter(|_| planes.is_none());
         let streaming = widest.and_then(|lanes| StreamingPlan::of(kernel, lanes, target));
-        Schedule { vector, planes, streaming, transpose: turns(kernel), folds: FoldPlans::of(kernel) }
+        let transpose = turns(kernel);
+        let mirrored = transpose.and_then(|_| mirrored_sources(kernel));
+        Schedule { vector, planes, streaming, transpose, mirrored, folds: FoldPlans::of(kernel) }
     }
 }
 
@@ -124,11 +128,19 @@ impl VectorRow {
 const MOST_PLANES: usize = 4;
 const MOST_ROWS: usize = 2;
 
-/// Registers of 32 bits that what a thread loads may fill: five blocks of 128 threads fit side by side then.
-const MOST_WORDS: usize = 80;
+/// Which stencils are computed as plain vectors: those whose threads load no more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PlainLimits {
+    /// Registers of 32 bits that what a thread loads may fill.
+    pub words: usize,
+    /// Loads of an array for each vector of a thread.
+    pub loads: usize,
+}
 
-/// Loads of an array for each vector of a thread. Of more, L1 is the limit, and streaming is faster.
-const MOST_LOADS: usize = 10;
+impl PlainLimits {
+    /// Five blocks of 128 threads fit side by side; of more loads L1 is the limit, and streaming is faster.
+    pub const DEFAULT: PlainLimits = PlainLimits { words: 80, loads: 10 };
+}
 
 /// Instructions of all planes: some 16 KiB of code.
 const MOST_COMPUTED: usize = 1200;
@@ -152,7 +164,7 @@ pub(crate) struct Planes {
 }
 
 impl Planes {
-    fn of(verified: &Verified, vector: &Vectors) -> Option<Planes> {
+    fn of(verified: &Verified, vector: &Vectors, plain: PlainLimits) -> Option<Planes> {
         let (kernel, footprint) = (verified.kernel(), verified.footprint());
         let x = kernel.rank - 1;
         let along = (0..x).find(|&dim| footprint.reads_along(dim))?;
@@ -177,7 +189,7 @@ impl Planes {
         };
         let plans = (0..).map(|n| most >> n).take_while(|&count| count >= least).map(plan);
         let computed = kernel.body.len() * vector.lanes;
-        let [words, loads] = variant("PARTITA_PLANES").unwrap_or([MOST_WORDS, MOST_LOADS]);
+        let PlainLimits { words, loads } = plain;
         let mut fitting = plans.filter(|plan| {
             plan.words(kernel) <= words && (computed * plan.count <= MOST_COMPUTED || plan.count == 1)
         });
@@ -273,7 +285,7 @@ pub(crate) const SIDE: usize = 32;
 
 /// Points of a square that a thread computes; of narrow types twice as many, so that enough bytes are
 /// under way.
-const TURNS: usize = 4;
+pub(crate) const TURNS: usize = 4;
 
 /// Elements from one row of a square in shared memory to the next: an odd number keeps the threads
 /// that read a column out of each other's banks.
@@ -292,6 +304,20 @@ fn turns(verified: &Verified) -> Option<usize> {
         && kernel.body.len() * turns <= MAX_INSTRUCTIONS
         && footprint.is_pointwise();
     is_possible.then_some(turns)
+}
+
+/// Arrays that the entry `mirrored` loads of inputs of one type, each of which but for one may be the twin of
+/// another, if two squares of each fit in shared memory.
+fn mirrored_sources(verified: &Verified) -> Option<usize> {
+    let (kernel, footprint) = (verified.kernel(), verified.footprint());
+    let dtypes: Vec<_> = turnable(footprint).map(|p| kernel.params[p as usize].dtype).collect();
+    let (sources, size) = (dtypes.len().div_ceil(2), dtypes.first()?.size_bytes());
+    let is_possible = dtypes.len() >= 2
+        && dtypes.iter().all(|dtype| *dtype == dtypes[0])
+        && footprint.params().iter().all(|param| !param.is_in_place)
+        && sources * 2 * SIDE * PITCH * size <= MAX_SHARED_BYTES
+        && 2 * kernel.body.len() * TURNS <= MAX_INSTRUCTIONS;
+    is_possible.then_some(sources)
 }
 
 /// Parameters that may be transposed.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use partita_kernels::ptx::{PtxTarget, emit};
-use partita_kernels::{DType, Scalar, Verified};
+use partita_kernels::{BinaryOp, Builder, DType, Scalar, Verified};
 
 use crate::agreement::{cube, star, weighted};
 use crate::cases;
@@ -139,11 +139,13 @@ fn stencils_fit_in_registers() {
     let Some(ptxas) = ptxas() else { return };
     let stars = (1..=4).flat_map(|radius| [star(2, radius), star(3, radius)]);
     let footprints: Vec<_> = stars.chain([cube(2, 1), cube(3, 1)]).collect();
+    let forms = [Summed::Plain, Summed::Weighted, Summed::Wave];
+    let summed = (3..=4).flat_map(|radius| forms.map(|form| (radius, form)));
+    let weighted = |d| footprints.iter().map(move |offsets| weighted("stencil", d, offsets));
     let (mut assembled, mut too_many) = (0, Vec::new());
     println!("{:48} {:5} {:>7} {:>9} {:>6}", "entry", "type", "target", "registers", "spills");
-    for offsets in &footprints {
-        for d in [DType::F32, DType::F64, DType::F16, DType::BF16, DType::I16] {
-            let kernel = weighted("stencil", d, offsets);
+    for d in [DType::F32, DType::F64, DType::F16, DType::BF16, DType::I16] {
+        for kernel in weighted(d).chain(summed.clone().map(|(radius, form)| summed_star(d, radius, form))) {
             // Older GPUs have no copies that go on while a thread does.
             for target in TARGETS.into_iter().filter(|target| target.sm >= 80) {
                 let module = emit(&kernel, &target).unwrap();
@@ -162,6 +164,44 @@ fn stencils_fit_in_registers() {
     }
     assert!(too_many.is_empty(), "{too_many:#?}");
     println!("ran: ptxas {assembled}");
+}
+
+/// What a star adds: the sums of its neighbours at each distance, by weights or as they are; or a step
+/// of the wave equation, which reads two other arrays at the point.
+#[derive(Clone, Copy, PartialEq)]
+enum Summed {
+    Plain,
+    Weighted,
+    Wave,
+}
+
+fn summed_star(d: DType, radius: i32, form: Summed) -> Verified {
+    let mut k = Builder::new("summed", 3);
+    let (u, others, out) = (k.input(d), [k.input(d), k.input(d)], k.output(d));
+    let weighted = |k: &mut Builder, value| {
+        if form == Summed::Plain {
+            return value;
+        }
+        let weight = k.argument(d);
+        k.binary(BinaryOp::Mul, value, weight)
+    };
+    let center = k.load(u, &[0; 3]);
+    let mut sum = weighted(&mut k, center);
+    for r in 1..=radius {
+        let sites = star(3, r).into_iter().filter(|site| site.iter().any(|&o| o.abs() == r));
+        let loads: Vec<_> = sites.map(|site| k.load(u, &site)).collect();
+        let shell = loads.into_iter().reduce(|a, b| k.binary(BinaryOp::Add, a, b)).unwrap();
+        let term = weighted(&mut k, shell);
+        sum = k.binary(BinaryOp::Add, sum, term);
+    }
+    if form == Summed::Wave {
+        let [before, speed] = others.map(|param| k.load(param, &[0; 3]));
+        let moved = k.binary(BinaryOp::Mul, sum, speed);
+        let (moved, twice) = (weighted(&mut k, moved), weighted(&mut k, center));
+        let kept = k.binary(BinaryOp::Sub, twice, before);
+        sum = k.binary(BinaryOp::Add, kept, moved);
+    }
+    k.elementwise(&[(out, sum)]).unwrap()
 }
 
 struct Usage {

@@ -1,7 +1,6 @@
 //! Every form over ranks, odd sizes, offsets, strides, broadcasts and empty regions, on whole grids and
 //! on grids so small that the region is cut.
 
-use partita_kernels::ptx::{Facts, Span};
 use partita_kernels::{BinaryOp, Builder, DType, Fold, FoldOp, Launch, Verified, View};
 
 use crate::agreement::{
@@ -234,34 +233,74 @@ fn gather_and_scatter_of_every_type() {
     tally.ran_through(&["pointwise"]);
 }
 
-/// Arrays as they are and transposed: a square's mirror image has the next block, however many there are.
-#[test]
-fn squares_and_their_mirror_images_are_neighbours() {
+/// A kernel of several inputs, and of an output for every two of them and for the last without another.
+pub fn two_by_two(d: DType, inputs: usize) -> Verified {
     let mut k = Builder::new("both", 3);
-    let inputs = [(); 4].map(|()| k.input(DType::F32));
-    let outputs = [(); 2].map(|()| k.output(DType::F32));
-    let [a, b, c, d] = inputs.map(|input| k.load(input, &[0; 3]));
-    let (sum, difference) = (k.binary(BinaryOp::Add, a, b), k.binary(BinaryOp::Sub, c, d));
-    let kernel = k.elementwise(&[(outputs[0], sum), (outputs[1], difference)]).unwrap();
+    let loads: Vec<_> = (0..inputs).map(|_| k.input(d)).collect();
+    let loads: Vec<_> = loads.into_iter().map(|input| k.load(input, &[0; 3])).collect();
+    let op = if d == DType::Bool { BinaryOp::Xor } else { BinaryOp::Sub };
+    let results: Vec<_> =
+        (loads.chunks(2)).map(|two| if let [a, b] = *two { k.binary(op, a, b) } else { two[0] }).collect();
+    let stores: Vec<_> = results.into_iter().map(|value| (k.output(d), value)).collect();
+    k.elementwise(&stores).unwrap()
+}
+
+/// The launch of such a kernel: inputs as (array, transposed).
+pub fn by_two_launch(
+    kernel: &Verified,
+    extents: [usize; 3],
+    inputs: &[(u64, bool)],
+) -> (Launch, Vec<Vec<u8>>) {
+    let [_, h, w] = extents.map(|extent| extent as i64);
+    let d = kernel.kernel().params[0].dtype;
+    let n: usize = extents.iter().product();
+    let array = |seed| match d {
+        DType::Bool => bytes(d, (0..n).map(|i| (i as u64 * 7 + seed * 13) % 11 % 2)),
+        _ => small_numbers(d, n, seed),
+    };
+    let straight = View { offset: 0, strides: vec![h * w, w, 1] };
+    let views = inputs.iter().map(|&(_, turned)| match turned {
+        true => View { offset: 0, strides: vec![h * w, 1, h] },
+        false => straight.clone(),
+    });
+    let outputs = kernel.kernel().params.len() - inputs.len();
+    let views = views.chain(std::iter::repeat_n(straight.clone(), outputs)).collect();
+    let launch = Launch { extents: extents.to_vec(), origin: vec![0; 3], views, arguments: vec![] };
+    let arrays = inputs.iter().map(|&(seed, _)| array(seed));
+    let results = std::iter::repeat_n(vec![0; n * d.size_bytes()], outputs);
+    (launch, arrays.chain(results).collect())
+}
+
+/// One block has a square and its mirror image; what has no twin, or no square region, takes the plain
+/// squares.
+#[test]
+fn arrays_and_their_mirror_images_are_loaded_once() {
     let setting = Setting { aliased: true, ..Setting::PLAIN };
-    for (extent, blocks) in [(17usize, [6, 1]), (33, [6, 1]), (64, [6, 1]), (90, [10, 2]), (160, [14, 3])] {
-        let (n, n64) = (2 * extent * extent, extent as i64);
-        let strides = [[n64 * n64, n64, 1], [n64 * n64, 1, n64]];
-        let views = [0, 0, 1, 1, 0, 0].map(|turned| View { offset: 0, strides: strides[turned].to_vec() });
-        let launch = Launch {
-            extents: vec![2, extent, extent],
-            origin: vec![0; 3],
-            views: views.to_vec(),
-            arguments: vec![],
-        };
-        let (a, b) = (small_numbers(DType::F32, n, 1), small_numbers(DType::F32, n, 2));
-        let arrays = vec![a.clone(), b.clone(), a, b, vec![0; 4 * n], vec![0; 4 * n]];
-        assert_eq!(agree(&kernel, &launch, &arrays, setting), ["transpose"]);
-        let memory = [1u64, 2, 1, 2, 3, 4].map(|array| Span { address: array << 32, bytes: 4 * n as u64 });
-        let module = Compiled::new(&kernel, setting).module;
-        let grids = module.plan(&launch, &memory, Facts { multiprocessors: 4 }).grids(0);
-        assert_eq!(grids[0].grid[..2], blocks, "{extent}");
+    let pairs = [(1, false), (1, true), (2, true), (2, false)];
+    let run = |d, extents, inputs: &[(u64, bool)], setting| {
+        let kernel = two_by_two(d, inputs.len());
+        let (launch, arrays) = by_two_launch(&kernel, extents, inputs);
+        agree(&kernel, &launch, &arrays, setting)
+    };
+    for d in [DType::F32, DType::F64, DType::F16, DType::I64, DType::Bool] {
+        for count in [2, 4] {
+            for (outer, extent) in [(2, 31), (1, 32), (3, 33), (2, 64), (1, 100), (1, 257)] {
+                let kinds = run(d, [outer, extent, extent], &pairs[..count], setting);
+                assert_eq!(kinds, ["mirrored"], "{d} {extent}");
+            }
+            assert_eq!(run(d, [2, 40, 70], &pairs[..count], setting), ["transpose"], "{d}");
+        }
+        // Parts of a region that is cut are beside the diagonal, or not square.
+        let small = Setting { shrunk: true, ..setting };
+        assert!(run(d, [1, 170, 170], &pairs, small).iter().all(|kind| *kind == "transpose"), "{d}");
+        // An array without a twin is a source as it is; transposed it is none.
+        assert_eq!(run(d, [1, 45, 45], &[(1, true), (2, false), (1, false)], setting), ["mirrored"]);
+        assert_eq!(run(d, [1, 45, 45], &[(1, true), (2, false), (3, false)], setting), ["transpose"]);
     }
+    // Two squares of three arrays of 8 bytes are more than a text may declare.
+    let many = [(1, false), (1, true), (2, true), (2, false), (3, true), (3, false)];
+    assert_eq!(run(DType::F32, [1, 64, 64], &many, setting), ["mirrored"]);
+    assert!(!run(DType::F64, [1, 64, 64], &many, setting).contains(&"mirrored"));
 }
 
 #[test]

@@ -123,7 +123,8 @@ fn turned_and_straight() -> [u64; 2] {
     let module = emit(&k.elementwise(&[(output, sum)]).unwrap(), &TARGET).unwrap();
     let mut launch = launch(&[64, 64], &[1, 64], &[64, 1]);
     launch.views.push(launch.views[1].clone());
-    let memory = [Span { address: 0x1000, bytes: 1 << 14 }; 3];
+    // In memory of its own: of the same, one input would be the other's mirror image.
+    let memory = [1, 2, 3].map(|place| Span { address: place << 20, bytes: 1 << 14 });
     let grids = module.plan(&launch, &memory, FACTS).grids(0);
     ["%turned0", "%turned1"].map(|name| number(&module, &grids[0], name))
 }

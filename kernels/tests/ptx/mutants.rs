@@ -9,6 +9,7 @@ use crate::agreement::{
     Arrays, Case, arg_fold_case, bytes, cases, copy_case, cube, difference, fold_case, indexed_cases, star,
     stencil_launch, weighted,
 };
+use crate::forms::{by_two_launch, two_by_two};
 use crate::machine::{Compiled, Setting, on_host};
 use crate::operations::brief_cases;
 use crate::random;
@@ -104,6 +105,10 @@ const BUGS: &[(&str, Change)] = &[
     ("partial results of two grids in one place", Put("add.u32 %r", "%first", "0")),
     ("the last of equals", Put("setp.lt.s32 %p", ", %x1_0_0", ", -1")),
     ("squares not transposed", Put("mad.lo.u32 %r", "%ty, 33, %tx", "%tx, 33, %ty")),
+    ("a source for its twin", Put(", %twin", "setp.ne", "setp.eq")),
+    ("a twin's values from its own square", Put(", 0, %two", ", 0, %two", ", 4, %two")),
+    ("the second square left out", Put("@!%two ret", "@!%two", "")),
+    ("the lower half of the triangle for the upper", Put("setp.gt.u32 %p", "%left, %top", "%top, %left")),
     // Planes in registers.
     ("a plane too many", Put("%i0, %last", "setp.ge.s32", "setp.gt.s32")),
     ("planes beyond the last", Drop(&["min.u32 %last"])),
@@ -259,6 +264,9 @@ fn trials() -> Vec<Trial> {
         ));
         all.push((format!("copied {d}"), copy_case(d, [37, 53], [straight.clone(), straight])));
     }
+    let kernel = two_by_two(DType::F32, 2);
+    let (launch, arrays) = by_two_launch(&kernel, [1, 45, 45], &[(1, false), (1, true)]);
+    all.push(("a mirror image".into(), (kernel, launch, arrays)));
     let folds = [(FoldOp::Sum, DType::F32), (FoldOp::Min, DType::F32), (FoldOp::Any, DType::Bool)];
     for (op, d) in folds {
         for (extents, axes) in [
@@ -289,7 +297,7 @@ fn trials() -> Vec<Trial> {
     for case in indexed_cases(DType::F32, DType::I32, &indices, 400) {
         all.push((case.0.kernel().name.clone(), case));
     }
-    let plain = Setting { multiprocessors: 1, ..Setting::PLAIN };
+    let plain = Setting { multiprocessors: 1, aliased: true, ..Setting::PLAIN };
     let settings = [plain, Setting { shift: 1, ..plain }, Setting { shrunk: true, shift: 4, ..plain }];
     let forms =
         all.iter().flat_map(|(label, case)| settings.map(|setting| Trial::new(label, case.clone(), setting)));

@@ -167,8 +167,11 @@ pub const VARIABLES: &[Variable] = &[
     developer("PARTITA_SPEED", "a kernel", "the one kernel that the CPU engine's speed test measures"),
     developer("PARTITA_PEERS", "a Python", "the Python with the benchmark's peers"),
     developer("PARTITA_PTXAS", "a program", "NVIDIA's PTX assembler"),
-    developer("PARTITA_PLANES", "WORDS,LOADS", "limits of stencils as plain vectors (80,10)"),
-    developer("PARTITA_STREAMING_BLOCKS", "a number", "blocks of streamed stars side by side (1)"),
+    developer(
+        "PARTITA_PLANES",
+        "WORDS,LOADS, whole numbers from 1 to 1024",
+        "limits of stencils as plain vectors (80,10)",
+    ),
     developer("PARTITA_SIM_DEVICES", "1 to 8", "devices of the simulated CUDA driver"),
     developer("PARTITA_SIM_MEMORY_BYTES", "bytes", "memory of each simulated device"),
     developer("PARTITA_SIM_SEED", "a number", "order of execution of the simulated driver"),

@@ -3,6 +3,7 @@
 pub(crate) mod fold;
 pub(crate) mod fold_streams;
 pub(crate) mod fold_values;
+pub(crate) mod mirrored;
 pub(crate) mod planes;
 pub(crate) mod pointwise;
 pub(crate) mod scan;

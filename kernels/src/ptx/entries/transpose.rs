@@ -22,7 +22,7 @@ pub(crate) fn entry(verified: &Verified, target: &PtxTarget, turns: usize) -> En
     let slots = slots(kernel);
     let (x, y) = (slots - 1, slots - 2);
     w.note("the block's square, and the outer coordinates");
-    w.square(slots);
+    w.square(slots, None);
     for quantity in w.quantities() {
         let to = w.named(Field::Start(quantity).class(), &format!("{}_z", register(quantity)));
         w.step(quantity, 0..y, None, &to);
@@ -41,7 +41,7 @@ pub(crate) fn entry(verified: &Verified, target: &PtxTarget, turns: usize) -> En
         let cut = w.set(Class::Pred, "setp.gt.u32", &[&end, &extent]);
         w.op(&format!("@{cut} bra CUT"));
     }
-    let square = Square { x, y, turns, is_cut: false };
+    let square = Square { x, y, corner: ["%left", "%top"], turns, is_cut: false };
     w.points(&square, stores);
     w.op("ret");
     w.place("CUT");
@@ -52,31 +52,34 @@ pub(crate) fn entry(verified: &Verified, target: &PtxTarget, turns: usize) -> En
 
 /// A block's points.
 #[derive(Clone, Copy)]
-struct Square {
+pub(super) struct Square {
     /// The slots of its sides.
-    x: usize,
-    y: usize,
+    pub x: usize,
+    pub y: usize,
+    /// The registers of its first x and y.
+    pub corner: [&'static str; 2],
     /// Points of a thread, one below the other.
-    turns: usize,
+    pub turns: usize,
     /// The region ends within it.
-    is_cut: bool,
+    pub is_cut: bool,
 }
 
 impl Square {
     /// Rows between two points of a thread.
-    fn hop(&self) -> usize {
+    pub(super) fn hop(&self) -> usize {
         SIDE / self.turns
     }
 }
 
 /// Elements are moved as they lie in memory.
-fn raw(dtype: DType) -> DType {
+pub(super) fn raw(dtype: DType) -> DType {
     if dtype == DType::Bool { DType::U8 } else { dtype }
 }
 
 impl PtxWriter<'_> {
-    /// `%tx`, `%ty`: the thread's place; `%left`, `%top`: the first x and y of the square.
-    fn square(&mut self, slots: usize) {
+    /// `%tx`, `%ty`: the thread's place; `%left`, `%top`: the first x and y of the square, which may be one
+    /// of a triangle along a slot and the one before it.
+    pub(super) fn square(&mut self, slots: usize, triangle: Option<usize>) {
         for name in ["%tx", "%ty", "%left", "%top"] {
             self.named(Class::B32, name);
         }
@@ -87,7 +90,9 @@ impl PtxWriter<'_> {
         self.op("mov.b32 %ty, %tid.y");
         self.op("mov.b32 %left, %ctaid.x");
         self.op("mov.b32 %top, %ctaid.y");
-        self.mirrored_squares(slots - 1);
+        if let Some(x) = triangle {
+            self.triangle(x);
+        }
         for to in ["%left", "%top"] {
             self.op(&format!("mul.lo.u32 {to}, {to}, {SIDE}"));
         }
@@ -95,35 +100,6 @@ impl PtxWriter<'_> {
             let number = self.set(Class::B32, "mov.b32", &["%ctaid.z"]);
             self.digits(&number, 0..slots - 2);
         }
-    }
-
-    /// Where the grid is half as high as the region: blocks of even numbers have the squares of the upper
-    /// triangle, in their order the lower half of its rows mirrored behind the upper; the next block has the
-    /// mirror image.
-    fn mirrored_squares(&mut self, x: usize) {
-        let [mirrored, extent] = [Field::Mirrored, Field::Extent(x)].map(|field| self.field(field));
-        let plain = self.set(Class::Pred, "setp.eq.u32", &[&mirrored, "0"]);
-        self.op(&format!("@{plain} bra PLAIN"));
-        let pairs = self.set(Class::B32, "add.u32", &[&extent, &(2 * SIDE - 1).to_string()]);
-        let pairs = self.set(Class::B32, "shr.u32", &[&pairs, &(2 * SIDE).ilog2().to_string()]);
-        let last = self.set(Class::B32, "mad.lo.s32", &[&pairs, "2", "-1"]);
-        let image = self.set(Class::B32, "and.b32", &["%left", "1"]);
-        let image = self.set(Class::Pred, "setp.ne.u32", &[&image, "0"]);
-        let place = self.set(Class::B32, "shr.u32", &["%left", "1"]);
-        let upper = self.set(Class::Pred, "setp.gt.u32", &[&place, "%top"]);
-        let beside = self.set(Class::B32, "sub.u32", &[&place, "1"]);
-        let [across, down] = [&place, "%top"].map(|n| self.set(Class::B32, "sub.u32", &[&last, n]));
-        let column = self.set(Class::B32, "selp.b32", &[&beside, &across, &upper]);
-        let row = self.set(Class::B32, "selp.b32", &["%top", &down, &upper]);
-        self.op(&format!("selp.b32 %left, {row}, {column}, {image}"));
-        self.op(&format!("selp.b32 %top, {column}, {row}, {image}"));
-        let twice = self.set(Class::Pred, "setp.eq.and.u32", &["%left", "%top", &image]);
-        self.op(&format!("@{twice} ret"));
-        let most = self.set(Class::B32, "max.u32", &["%left", "%top"]);
-        let first = self.set(Class::B32, "mul.lo.u32", &[&most, &SIDE.to_string()]);
-        let outside = self.set(Class::Pred, "setp.ge.u32", &[&first, &extent]);
-        self.op(&format!("@{outside} ret"));
-        self.place("PLAIN");
     }
 
     /// The thread's points: loads, the squares of transposed inputs, what is computed and stored.
@@ -151,6 +127,12 @@ impl PtxWriter<'_> {
                 self.op("bar.sync 0");
             }
         }
+        self.compute_square(square, stores);
+    }
+
+    /// Computes and stores the thread's points of a square, whose inputs are in their registers.
+    pub(super) fn compute_square(&mut self, square: &Square, stores: &[Store]) {
+        let turned: Vec<u32> = turnable(self.footprint).collect();
         self.note("the points");
         for quantity in self.quantities() {
             let is_turnable = matches!(quantity, Quantity::Param(p) if turned.contains(&p));
@@ -178,7 +160,7 @@ impl PtxWriter<'_> {
         }
     }
 
-    fn dtype_of(&self, param: u32) -> DType {
+    pub(super) fn dtype_of(&self, param: u32) -> DType {
         self.kernel.params[param as usize].dtype
     }
 
@@ -187,7 +169,7 @@ impl PtxWriter<'_> {
     }
 
     /// The register of an input's element as it lies in memory.
-    fn raw_value(&mut self, param: u32, turn: usize) -> String {
+    pub(super) fn raw_value(&mut self, param: u32, turn: usize) -> String {
         self.named(class(raw(self.dtype_of(param))), &format!("%raw{param}_{turn}"))
     }
 
@@ -201,10 +183,10 @@ impl PtxWriter<'_> {
         [u, v]: [&str; 2],
         crossed: Option<&str>,
     ) {
-        let Square { x, y, turns, is_cut } = *square;
+        let Square { x, y, corner: [left, top], turns, is_cut } = *square;
         let kind = Field::Start(quantity).class();
         let outer = format!("{}_z", register(quantity));
-        let corner = [(u, "%left", x), (v, "%top", y)].map(|(thread, first, slot)| {
+        let corner = [(u, left, x), (v, top, y)].map(|(thread, first, slot)| {
             self.op(&format!("add.u32 %i{slot}, {thread}, {first}"));
             (slot, self.set(Class::B32, "mov.b32", &[&format!("%i{slot}")]))
         });
@@ -318,9 +300,8 @@ impl PtxWriter<'_> {
     fn point_inside(&mut self, square: &Square, stores: &[Store], turn: usize, mut point: Point) {
         let past = self.label("OUTSIDE");
         let down = (turn * square.hop()).to_string();
-        for (thread, first, slot, further) in
-            [("%tx", "%left", square.x, "0"), ("%ty", "%top", square.y, &*down)]
-        {
+        let [left, top] = square.corner;
+        for (thread, first, slot, further) in [("%tx", left, square.x, "0"), ("%ty", top, square.y, &*down)] {
             let place = self.set(Class::B32, "add.u32", &[thread, first]);
             let place = self.set(Class::B32, "add.u32", &[&place, further]);
             let extent = self.field(Field::Extent(slot));

@@ -5,8 +5,9 @@
 //! dropped, reordered and merged freely: a fully contiguous array becomes one-dimensional whatever its
 //! rank, and the coordinates a kernel asks for still come out right.
 
+use super::pointwise::Mirror;
 use crate::ir::{Form, Kernel, Launch};
-use crate::ptx::schedule::{FoldPlan, Schedule};
+use crate::ptx::schedule::{FoldPlan, PITCH, SIDE, Schedule};
 use crate::ptx::text::{Entry, Field, FoldField, PtxTarget, Quantity, quantities};
 use crate::verify::Verified;
 use crate::verify::footprint::Footprint;
@@ -295,7 +296,10 @@ impl<'a> Source<'a> {
         planes: u64,
         fold: impl Fn(FoldField) -> u64,
     ) -> Grid {
-        let fields = &self.module.entries[entry].block;
+        let Entry { block: fields, kind, .. } = &self.module.entries[entry];
+        let mirror =
+            if *kind == "mirrored" { self.mirror(region).unwrap_or_default() } else { Mirror::default() };
+        let source = |n: usize| region.of(Quantity::Param(mirror.sources[n]));
         let params = fields.pack(|field| match field {
             Field::Extent(slot) => region.dims[*slot].extent,
             Field::Start(quantity) => region.starts[region.of(*quantity)] as u64,
@@ -312,7 +316,13 @@ impl<'a> Source<'a> {
                 let along_y = y.steps[region.of(Quantity::Param(*param))] == self.size(*param);
                 u64::from(along_y && !self.adjacent(region, *param))
             }
-            Field::Mirrored => self.is_mirrored(region).into(),
+            Field::SourceStart(n) => region.starts[source(*n)] as u64,
+            Field::SourceStep(n, slot) => region.dims[*slot].steps[source(*n)] as u64,
+            Field::Twin(param) => mirror.twin(*param).1.into(),
+            Field::Pair(param) => {
+                let bytes = 2 * SIDE * PITCH * self.size(*param) as usize;
+                (mirror.twin(*param).0 * bytes) as u64
+            }
             Field::Argument(n, dtype) => {
                 let scalar = self.launch.arguments[*n as usize];
                 // Narrow integers arrive as their registers hold them.

@@ -6,7 +6,7 @@ use crate::ir::{Access, Form, Launch, Scan};
 use crate::ptx::columns::{HEIGHT, StreamingPlan, WIDTH};
 use crate::ptx::entries::pointwise::batch_rows;
 use crate::ptx::entries::scan::line_slots;
-use crate::ptx::schedule::{Planes, SIDE, turnable};
+use crate::ptx::schedule::{Planes, SIDE, TURNS, turnable};
 use crate::ptx::text::{FoldField, Quantity, THREADS, slots};
 
 /// Blocks per multiprocessor that streaming has at least, if there are enough planes: three waves or more.
@@ -59,13 +59,17 @@ impl Source<'_> {
                 let (part, shape) = self.at_once(part.clone());
                 return self.cut(&part, &shape);
             }
-            let [width, height, others] = shape.blocks(part);
-            let blocks = match shape.entry == "transpose" && self.is_mirrored(part) {
-                // Half of a triangle and of its image, laid side by side.
-                true => [2 * (width.next_multiple_of(2) + 1), height.div_ceil(2), others],
-                false => [width, height, others],
-            };
-            vec![self.grid(entry, part, [blocks, shape.threads], shape.planes, no_fold)]
+            let (mut blocks, mut threads) = (shape.blocks(part), shape.threads);
+            let mirrored = self.module.entry("mirrored").filter(|_| shape.entry == "transpose");
+            let mirrored = mirrored.filter(|_| self.mirror(part).is_some());
+            if mirrored.is_some() {
+                // Half of a triangle, and the other half beside it.
+                let even = blocks[0].next_multiple_of(2);
+                blocks = [even + 1, even / 2, blocks[2]];
+                threads = [SIDE as u64, (SIDE / TURNS) as u64, 1];
+            }
+            let entry = mirrored.unwrap_or(entry);
+            vec![self.grid(entry, part, [blocks, threads], shape.planes, no_fold)]
         };
         region.parts(&most).iter().flat_map(grids).collect()
     }
@@ -217,15 +221,32 @@ impl Source<'_> {
         })
     }
 
-    /// An array is read at each point of a square region and at its mirror image: blocks of both places run
-    /// at the same time, and what one reads the other finds in L2.
-    pub(crate) fn is_mirrored(&self, region: &Region) -> bool {
-        let [.., y, x] = region.dims.as_slice() else { return false };
-        let read = || turnable(self.footprint()).map(|param| region.of(Quantity::Param(param)));
-        let is_image = |p: usize, q: usize| {
-            region.starts[p] == region.starts[q] && (x.steps[p], y.steps[p]) == (y.steps[q], x.steps[q])
+    /// Arrays of a square region of which some are others' mirror images: a twin has its source's memory with
+    /// x and y exchanged. `None` if a transposed one has no source, or the text is for more or fewer sources.
+    pub(crate) fn mirror(&self, region: &Region) -> Option<Mirror> {
+        let count = self.module.schedule.mirrored?;
+        let [outer @ .., y, x] = region.dims.as_slice() else { return None };
+        let of = |param: u32| region.of(Quantity::Param(param));
+        let is_image = |p: u32, q: u32| {
+            let (p, q) = (of(p), of(q));
+            region.starts[p] == region.starts[q]
+                && (x.steps[p], y.steps[p]) == (y.steps[q], x.steps[q])
+                && outer.iter().all(|dim| dim.steps[p] == dim.steps[q])
         };
-        x.extent == y.extent && read().any(|p| read().any(|q| p != q && is_image(p, q)))
+        let is_turned = |&p: &u32| y.steps[of(p)] == self.size(p) && !self.adjacent(region, p);
+        let (turned, straight): (Vec<u32>, Vec<u32>) = turnable(self.footprint()).partition(is_turned);
+        let mut mirror = Mirror::default();
+        for param in straight.into_iter().chain(turned) {
+            let source = mirror.sources.iter().position(|&source| is_image(source, param));
+            if source.is_none() && is_turned(&param) {
+                return None;
+            }
+            let at = source.unwrap_or(mirror.sources.len());
+            mirror.twins.push((param, (at, source.is_some())));
+            mirror.sources.extend(source.is_none().then_some(param));
+        }
+        let has_twins = mirror.twins.len() > mirror.sources.len();
+        (x.extent == y.extent && has_twins && mirror.sources.len() == count).then_some(mirror)
     }
 
     /// Several points per thread, if the outputs allow it.
@@ -264,6 +285,21 @@ impl Source<'_> {
         let agree = stores.iter().all(|s| residues(s.param).eq(residues(stores[0].param)));
         let beside = |p: u32| self.adjacent(region, p) && self.launch.views[p as usize].strides[last] == 1;
         x >= 2 * lanes as u64 && contiguous && agree && sideways.all(beside)
+    }
+}
+
+/// Which arrays of a launch a block loads, and which of them each array is or is the twin of.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Mirror {
+    pub sources: Vec<u32>,
+    /// Parameter, number of its source, and whether it is the twin.
+    twins: Vec<(u32, (usize, bool))>,
+}
+
+impl Mirror {
+    pub(crate) fn twin(&self, param: u32) -> (usize, bool) {
+        let own = self.twins.iter().find(|(twin, _)| *twin == param);
+        own.map_or((0, false), |&(_, twin)| twin)
     }
 }
 

@@ -200,8 +200,14 @@ pub(crate) enum Field {
     Planes,
     /// 1 if neighbours along the slot before the innermost are neighbours in the parameter's memory.
     Turned(u32),
-    /// 1 if squares and their mirror images are neighbours in the grid.
-    Mirrored,
+    /// A source of the entry `mirrored` at the grid's first point.
+    SourceStart(usize),
+    /// What one step along a slot adds to its address.
+    SourceStep(usize, usize),
+    /// 1 if a parameter is a source's twin.
+    Twin(u32),
+    /// Where the squares of a parameter's source are in shared memory.
+    Pair(u32),
     /// A scalar argument.
     Argument(u32, DType),
     /// Where the elements that an index counts begin.
@@ -297,7 +303,9 @@ impl Field {
             Field::Start(Quantity::Param(_) | Quantity::Coord(_, DType::I64)) => Class::B64,
             Field::Delta(..) | Field::IndexedStart | Field::IndexedCount | Field::Stride(..) => Class::B64,
             Field::Extent(_) | Field::Start(_) | Field::Step(..) => Class::B32,
-            Field::Apart(_) | Field::Turned(_) | Field::Mirrored => Class::B32,
+            Field::Apart(_) | Field::Turned(_) | Field::SourceStep(..) => Class::B32,
+            Field::Twin(_) | Field::Pair(_) => Class::B32,
+            Field::SourceStart(_) => Class::B64,
             Field::Planes => Class::B32,
             Field::Fold(field) => field.class(),
             Field::Argument(_, DType::Bool) => Class::B32,
@@ -320,7 +328,10 @@ impl Field {
             Field::Apart(p) => format!("%apart{p}"),
             Field::Planes => "%planes".into(),
             Field::Turned(p) => format!("%turned{p}"),
-            Field::Mirrored => "%mirrored".to_owned(),
+            Field::SourceStart(n) => format!("%source{n}"),
+            Field::SourceStep(n, slot) => format!("%pace{n}_{slot}"),
+            Field::Twin(p) => format!("%twin{p}"),
+            Field::Pair(p) => format!("%pair{p}"),
             Field::Argument(n, _) => format!("%arg{n}"),
             Field::IndexedStart => "%indexed".into(),
             Field::IndexedCount => "%count".into(),

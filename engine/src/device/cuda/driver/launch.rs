@@ -5,7 +5,7 @@ use std::ffi::{CString, c_void};
 use std::sync::{Arc, OnceLock, PoisonError};
 
 use cudarc::driver::{result, sys};
-use partita_kernels::ptx::{self, Facts, Grid, LaunchPlan, Span, emit};
+use partita_kernels::ptx::{self, Facts, Grid, LaunchPlan, Span, emit_within};
 use partita_kernels::{Launch, Verified};
 
 use super::compiler::load;
@@ -55,7 +55,7 @@ impl Drop for Function {
 impl CudaDevice {
     /// Writes a kernel for this device.
     pub(super) fn compiled(&self, kernel: &Verified) -> Result<CudaProgram, CudaError> {
-        let module = emit(kernel, &self.facts.target)?;
+        let module = emit_within(kernel, &self.facts.target, config().planes)?;
         let functions = module.entries.iter().map(|_| OnceLock::new()).collect();
         let (primary, retired) = (Arc::clone(&self.primary), Arc::clone(&self.retired));
         Ok(CudaProgram { kernel: kernel.clone(), module, functions, primary, retired })
