@@ -17,7 +17,6 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("run.sh", RUN),
     ("first.sh", include_str!("first.sh")),
     ("probe.py", include_str!("probe.py")),
-    ("variants.py", include_str!("variants.py")),
     ("ranks.py", include_str!("ranks.py")),
 ];
 

@@ -127,10 +127,8 @@ class Driver:
 class Play:
     """A launch, with addresses of this machine."""
 
-    def __init__(
-        self, driver: Driver, folder: Path, launch: dict, memory: dict[int, tuple[int, int]], text: bytes | None = None
-    ) -> None:
-        text = text or (folder / f"{launch['ptx']}.ptx").read_bytes()
+    def __init__(self, driver: Driver, folder: Path, launch: dict, memory: dict[int, tuple[int, int]]) -> None:
+        text = (folder / f"{launch['ptx']}.ptx").read_bytes()
         self.function, self.said = driver.load(text, launch["entry"])
         self.entry, self.grid, self.block = launch["entry"], launch["grid"], launch["block"]
         self.shared_bytes = launch.get("shared_bytes", 0)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs what this bundle holds on this machine's GPUs and writes results/. Needs neither Rust nor network.
 #   bash run.sh [SECTION...]   of: tests goals tsunami ranks python bench sanitize; all by default, in this order;
-#                              and of what first.sh starts: probe variants calls figures side peers wgpu links memcheck; and profile
+#                              and of what first.sh starts: probe calls figures side peers wgpu links memcheck; and profile
 # A call ends after BUDGET seconds (570): call again until nothing is left. What has passed is not repeated, what
 # has failed is tried again after all that is new.
 #   OUT=FOLDER    where copies of the results go after every step: summary.txt, and results.tar.gz, which a
@@ -17,7 +17,7 @@ sections=("${@:-all}")
 for section in "${sections[@]}"; do
     case "$section" in
     all | tests | goals | tsunami | ranks | python | bench | sanitize) ;;
-    probe | variants | calls | figures | side | peers | wgpu | links | memcheck | profile) ;;
+    probe | calls | figures | side | peers | wgpu | links | memcheck | profile) ;;
     *) sed -n '2,15s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
     esac
 done
@@ -143,16 +143,6 @@ probe() {
     [ -e probe ] || { skip probe probe "the bundle was made without a record" && return; }
     step probe probe 40 python3 probe.py probe --dtype f32,f64,f16 --seconds 0.04 \
         ${quick:+--copy-bytes 65536 --seconds 0.001} --save "$out/probe.jsonl"
-}
-
-# The slowest kernels in many variants of their text.
-variants() {
-    [ -n "$cuda" ] || { skip variants variants "$no_cuda" && return; }
-    [ -e probe ] || { skip variants variants "the bundle was made without a record" && return; }
-    [ "$simulated" -gt 0 ] || command -v ptxas >/dev/null || { skip variants variants "ptxas is not installed" && return; }
-    step variants variants 25 python3 variants.py probe --dtype f32,f16 \
-        ${quick:+--copy-bytes 65536 --seconds 0.001} --save "$out/variants.jsonl" \
-        --filter stencil7,stencil13,gray_scott,heat,stencil25,stencil27,wave,d3q19,turned_too,sum_columns,copy
 }
 
 # The Python package, where it is not installed yet; JAX would take most of the GPU's memory for itself.
@@ -409,7 +399,7 @@ page
     echo && sed 's/^/left /' "$out/left"
     echo && grep -h '^ran: ' "$out"/logs/*.log 2>/dev/null | awk '{ n[$2] += $3 } END { for (i in n) print "ran:", i, n[i] }' | sort
     grep -h '^skipped: ' "$out"/logs/*.log 2>/dev/null | sort -u
-    for table in "$out"/logs/{probe,variants,calls,first-,peers,wgpu-figures,profile,bench-}*.log; do
+    for table in "$out"/logs/{probe,calls,first-,peers,wgpu-figures,profile,bench-}*.log; do
         [ ! -s "$table" ] || { echo && basename "$table" .log && cat "$table"; }
     done
 } >"$out/summary.txt"
