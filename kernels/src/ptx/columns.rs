@@ -1,5 +1,5 @@
-//! How a kernel streams: along which dimension, and what a thread keeps of each parameter. From the footprint
-//! alone, like [`super::schedule`].
+//! [`StreamingPlan`]: the dimension along which a kernel streams, and what a thread keeps of each parameter.
+//! From the footprint alone, like [`super::schedule`].
 //!
 //! A thread has a *column*: the vectors at its point in the planes around the present one. Planes of a
 //! parameter whose neighbours are read wait in shared memory, with a rim, from when they are requested until

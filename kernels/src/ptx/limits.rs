@@ -1,4 +1,4 @@
-//! What the text of an entry may take of a multiprocessor and of compile time, whichever entry it is.
+//! Limits of the text of an entry, whichever it is: its share of a multiprocessor and of compile time.
 
 use super::text::PtxTarget;
 

@@ -1,5 +1,5 @@
-//! What a kernel's text offers: which entries, and how much each thread of them computes. From the footprint
-//! alone: sizes and strides come later, with the launch.
+//! [`Schedule`]: the entries that a kernel's text offers, and how much each thread of them computes. From the
+//! footprint alone: sizes and strides come later, with the launch.
 
 use std::collections::BTreeSet;
 

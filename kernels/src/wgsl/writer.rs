@@ -1,5 +1,5 @@
-//! What the writer takes and gives (abilities of an adapter, shaders of a kernel, their bindings), and how
-//! the text of one stage is collected: lines, the routines that it calls, its bindings.
+//! The writer of WGSL: abilities of an adapter go in, shaders of a kernel and their bindings come out; the
+//! text of one stage is lines, the routines that it calls, and its bindings.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -12,8 +12,8 @@ pub const FILES_PER_FOLDER: usize = 12;
 
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
-    ("kernels/src", 27_410),
-    ("engine/src", 46_490),
+    ("kernels/src", 27_680),
+    ("engine/src", 46_870),
     ("simcuda/src", 8_530),
     ("interop/src", 7_720),
     ("interop/python", 14_500),
@@ -22,7 +22,7 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("examples", 2_700),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 122_060;
+pub const TOTAL_BUDGET: usize = 122_710;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

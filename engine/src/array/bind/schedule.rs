@@ -1,5 +1,5 @@
-//! [`ScheduleBuilder`]: a schedule under construction; [`BoundStep`]: what a step comes down to; [`Values`]: the
-//! memory that the nodes of a graph stand for meanwhile. Operands are moved to where launches read them,
+//! [`ScheduleBuilder`]: a schedule under construction; [`BoundStep`]: what a step comes down to; [`Values`]:
+//! the memory that the nodes of a graph stand for meanwhile. Operands are moved to where launches read them,
 //! launches follow.
 //!
 //! Transfers are collected and begin as ONE exchange: one message per pair of ranks, whatever the number of

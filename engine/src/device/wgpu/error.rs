@@ -1,5 +1,5 @@
-//! What needs no driver: what can go wrong on a wgpu device, with everything a report needs, and the limits
-//! that tests make smaller.
+//! Errors of wgpu devices, with everything a report needs, and the limits that tests make smaller. No driver
+//! is needed here.
 
 use partita_kernels::LaunchError;
 use partita_kernels::wgsl::{DriverFaults, WgslUnsupported};

@@ -5,7 +5,6 @@
 //! dropped, reordered and merged freely: a fully contiguous array becomes one-dimensional whatever its
 //! rank, and the coordinates a kernel asks for still come out right.
 
-use super::pointwise::Mirror;
 use crate::ir::{Form, Kernel, Launch};
 use crate::ptx::schedule::{FoldPlan, PITCH, SIDE, Schedule};
 use crate::ptx::text::{Entry, Field, FoldField, PtxTarget, Quantity, quantities};
@@ -375,5 +374,20 @@ pub(crate) fn fill_up(dims: &[Dim], limit: u64, most: &mut [u64]) {
     for (most, dim) in most.iter_mut().zip(dims).rev() {
         *most = left.min(dim.extent).max(1);
         left /= *most;
+    }
+}
+
+/// Which arrays of a launch a block loads, and which of them each array is or is the twin of.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Mirror {
+    pub sources: Vec<u32>,
+    /// Parameter, number of its source, and whether it is the twin.
+    pub twins: Vec<(u32, (usize, bool))>,
+}
+
+impl Mirror {
+    fn twin(&self, param: u32) -> (usize, bool) {
+        let own = self.twins.iter().find(|(twin, _)| *twin == param);
+        own.map_or((0, false), |&(_, twin)| twin)
     }
 }

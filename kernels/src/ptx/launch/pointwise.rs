@@ -1,7 +1,7 @@
 //! The grids of elementwise kernels, gathers and scatters: which entry, and how its threads lie in the
 //! region; and many boxes in one grid of the entry `batched_copy`.
 
-use super::module::{Dim, Facts, Grid, LaunchPlan, Limits, Module, Region, Source, Span, fill_up};
+use super::module::{Dim, Facts, Grid, LaunchPlan, Limits, Mirror, Module, Region, Source, Span, fill_up};
 use crate::ir::{Access, Form, Launch, Scan};
 use crate::ptx::columns::{HEIGHT, StreamingPlan, WIDTH};
 use crate::ptx::entries::pointwise::batch_rows;
@@ -285,21 +285,6 @@ impl Source<'_> {
         let agree = stores.iter().all(|s| residues(s.param).eq(residues(stores[0].param)));
         let beside = |p: u32| self.adjacent(region, p) && self.launch.views[p as usize].strides[last] == 1;
         x >= 2 * lanes as u64 && contiguous && agree && sideways.all(beside)
-    }
-}
-
-/// Which arrays of a launch a block loads, and which of them each array is or is the twin of.
-#[derive(Clone, Default, Debug)]
-pub(crate) struct Mirror {
-    pub sources: Vec<u32>,
-    /// Parameter, number of its source, and whether it is the twin.
-    twins: Vec<(u32, (usize, bool))>,
-}
-
-impl Mirror {
-    pub(crate) fn twin(&self, param: u32) -> (usize, bool) {
-        let own = self.twins.iter().find(|(twin, _)| *twin == param);
-        own.map_or((0, false), |&(_, twin)| twin)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What an adapter is and can, as its driver says.
+//! Facts of an adapter, as its driver states them.
 
 /// What sort of processor an adapter is. The order is the order of preference.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

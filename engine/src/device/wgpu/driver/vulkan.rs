@@ -1,4 +1,4 @@
-//! What wgpu does not offer and Vulkan does, by calls of the driver itself.
+//! Vulkan beside wgpu: what only the driver's own calls offer.
 //!
 //! The float controls of Vulkan 1.2: without them Vulkan lets a driver flush subnormals, and assume that NaN,
 //! infinities and zeros with a sign do not occur. Kernels ask for all that are offered; older drivers offer

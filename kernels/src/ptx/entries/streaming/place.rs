@@ -1,5 +1,5 @@
-//! The place of a thread of streaming: its planes, row and vector, in memory and in shared memory; and which of
-//! its loads stick out of the region or come from other warps.
+//! The place of a thread of streaming: its planes, row and vector, in memory and in shared memory; and which
+//! of its loads stick out of the region or come from other warps.
 
 use super::registers::{Streaming, TileRow};
 use crate::ptx::columns::{Column, HEIGHT, Reach, Sides, WIDTH, depth};
