@@ -366,7 +366,7 @@ impl StreamingPlan {
         let plane: usize = columns.iter().map(|c| c.plane_bytes(size(c.param), lanes)).sum();
         let present = columns.iter().map(Column::present).max()?;
         let is_star = across.is_some() && columns.iter().all(|c| c.row_sides == Sides::NONE);
-        let is_whole = columns.iter().all(|column| column.sides.columns.1 as usize % lanes == 0);
+        let is_whole = columns.iter().all(|column| (column.sides.columns.1 as usize).is_multiple_of(lanes));
         let blocks = blocks_of_a_star(kernel, widest, is_whole);
         let blocks = blocks.filter(|_| is_star && !is_scaled).unwrap_or(1);
         let room = room.min(SHARED_OF_ALL / blocks);
