@@ -299,13 +299,6 @@ impl CommandsBuilder {
                 new.makes.push(self.temporary(parts.map(|part| part.as_ref().map(|(_, buffer)| buffer)))?);
             }
         }
-        let written = work.commands().iter().flat_map(|command| command.op.writes());
-        let written: FxHashSet<u64> = written.map(|memory| memory.id).collect();
-        // Others are index lists, which are uploaded each time.
-        for lease in work.leases.iter().filter(|lease| written.contains(&lease.allocation().id)) {
-            new.released.push(self.next?);
-            new.makes.push(self.temporary(std::iter::once(Some(lease)))?);
-        }
         if let Step::Allocate(StoredArray { node, dtype, .. }) = step {
             self.begun.insert(*node);
             self.array(*node, &*values.storage(*node).ok()?, ArrayMemory::New(*dtype), &mut new)?;
@@ -314,6 +307,14 @@ impl CommandsBuilder {
             let memory = self.memory_of(step, at)?;
             new.complete.push(self.next?);
             self.array(*node, storage, memory, &mut new)?;
+        }
+        let written = work.commands().iter().flat_map(|command| command.op.writes());
+        let written: FxHashSet<u64> = written.map(|memory| memory.id).collect();
+        // After the results, as when the step ran first: so a step of a `Loop` soon finds the memory that it found
+        // before. Other leases are index lists, which are uploaded each time.
+        for lease in work.leases.iter().filter(|lease| written.contains(&lease.allocation().id)) {
+            new.released.push(self.next?);
+            new.makes.push(self.temporary(std::iter::once(Some(lease)))?);
         }
         for (storage, halo) in work.updated_halos() {
             new.updated_halos.push((*self.arrays.get(&storage.number)?, halo.clone()));
