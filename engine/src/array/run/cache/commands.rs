@@ -291,6 +291,10 @@ impl CommandsBuilder {
     }
 
     fn noted(&mut self, step: &Step, BoundStep { work, made }: &BoundStep, values: &Values) -> Option<()> {
+        // What the host does is no command.
+        if matches!(step, Step::Sort(_)) {
+            return None;
+        }
         let mut new = CachedStep { messages: work.messages(), ..CachedStep::default() };
         for memory in step.reads().into_iter().chain(step.results()) {
             if let (MemoryId::Boxes(boxes), false) = (memory, self.numbers.contains_key(&memory)) {
@@ -310,8 +314,8 @@ impl CommandsBuilder {
         }
         let written = work.commands().iter().flat_map(|command| command.op.writes());
         let written: FxHashSet<u64> = written.map(|memory| memory.id).collect();
-        // After the results, as when the step ran first: so a step of a `Loop` soon finds the memory that it found
-        // before. Other leases are index lists, which are uploaded each time.
+        // After the results, as when the step ran first: so a step of a `Loop` soon finds the memory that it
+        // found before. Other leases are index lists, which are uploaded each time.
         for lease in work.leases.iter().filter(|lease| written.contains(&lease.allocation().id)) {
             new.released.push(self.next?);
             new.makes.push(self.temporary(std::iter::once(Some(lease)))?);

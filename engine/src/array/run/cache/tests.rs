@@ -90,7 +90,8 @@ fn small(arrays: &[Array], numbers: &mut Numbers) -> Array {
     let (x, y) = (window(0, row), window(1, row));
     let again = &y;
     let joined = |last: &Array| Array::concatenate(&[&x, &y, last], 0).unwrap().slice(&s![8..13]);
-    match numbers.below(21) {
+    match numbers.below(22) {
+        21 => x.sort(0, false) - &y,
         15 => &x - x.cumulative_sum(0),
         16 => x.cumulative_sum(1) - y.sum(&[0]),
         17 => x.redistribute(&again_on(&x)).unwrap() * 0.5,
