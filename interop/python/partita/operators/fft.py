@@ -4,7 +4,7 @@ Transforms run on the array's devices and have the same bits on every number of 
 one part; where the transformed axis is divided, elements are redistributed before and after, and only arrays with fewer
 lines than parts divide a line. Lengths whose prime factors are at most 11 take passes of these factors (Cooley and Tukey,
 Math. Comp. 19, 1965; Stockham's order); other lengths are a convolution (Bluestein, IEEE Trans. Audio Electroacoust. 18,
-1970), three to four times the work. All functions compute at once and are collective.
+1970), three to four times the work. All functions record.
 
 >>> import partita as pt
 >>> x = pt.cos(2 * pt.pi * 3 * pt.arange(16) / 16)
@@ -110,7 +110,7 @@ def _line(name: str, a: Any, n: int | None, axis: int, norm: Norm, out: Any, inv
 def fft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Array:
     """The transform along an axis: ``X[k] = sum over j of a[j] exp(-2 pi i j k / n)``.
 
-    Computes; collective.
+    Recorded; computing it is collective.
 
     Parameters
     ----------
