@@ -57,7 +57,7 @@ pub(crate) struct StreamingPlan {
     pub ahead: usize,
     /// Planes of which the loop has a copy each, and shared memory room.
     pub unroll: usize,
-    /// Blocks that must fit side by side; of one, fewer registers are not wanted, either.
+    /// Blocks that must fit side by side; with one, the assembler may use all registers.
     pub blocks: u32,
     /// One per loaded parameter.
     pub columns: Vec<Column>,
@@ -419,8 +419,8 @@ impl StreamingPlan {
 }
 
 /// Blocks side by side of a star whose neighbours are added before anything else happens to them: so
-/// many that `ptxas` spills no registers. Of sums without weights, and of parts of the vectors beside
-/// the thread's own, it keeps more at once.
+/// many that `ptxas` spills no registers. It keeps more values at once where sums have no weights, or where
+/// only parts of the neighbouring vectors are read.
 fn blocks_of_a_star(kernel: &Kernel, widest: DType, is_whole: bool) -> Option<usize> {
     let is_weighted = kernel.body.iter().any(|inst| matches!(inst.op, Op::Binary(BinaryOp::Mul, ..)));
     match widest {

@@ -306,8 +306,8 @@ fn turns(verified: &Verified) -> Option<usize> {
     is_possible.then_some(turns)
 }
 
-/// Arrays that the entry `mirrored` loads of inputs of one type, each of which but for one may be the twin of
-/// another, if two squares of each fit in shared memory.
+/// How many sources the entry `mirrored` loads: half of the inputs, rounded up, as the others are their
+/// twins. All inputs have one type, and two squares of each source fit in shared memory.
 fn mirrored_sources(verified: &Verified) -> Option<usize> {
     let (kernel, footprint) = (verified.kernel(), verified.footprint());
     let dtypes: Vec<_> = turnable(footprint).map(|p| kernel.params[p as usize].dtype).collect();

@@ -154,7 +154,7 @@ impl ReductionPass<'_> {
             }
             work.push(match last {
                 Some(from) => copy_box(&from, region, to, region, CopyMode { dtype, add: false })?,
-                // No number of the recorded program.
+                // The neutral element is no number of the recorded program, which a repetition would replace.
                 None => {
                     let fill = fill_box(to, region, member.reduction.neutral(dtype))?;
                     Command { numbers: None, ..fill }

@@ -189,9 +189,8 @@ impl ScheduleBuilder {
         Ok(())
     }
 
-    /// Queues everything; then, and only then, the halos are current.
-    pub fn finish(mut self) -> Result<()> {
-        self.join_exchange()?;
+    /// Queues everything, the exchange joined; then, and only then, the halos are current.
+    pub fn finish(self) -> Result<()> {
         self.recorder.keep(&self.uploads);
         self.recorder.execute(self.schedule)?;
         pass("eval-queued")?;

@@ -22,7 +22,7 @@ use crate::array::record::node::Node;
 use crate::array::record::view::{Selected, Span, resolve};
 use crate::array::recorder::recording::{BoundTask, Recorder};
 use crate::array::run::evaluate::{compute_targets, evaluate, run_steps};
-use crate::array::run::moves::moved;
+use crate::array::run::moves::moving;
 use crate::error::{Error, Result};
 use crate::index::{Along, Distribution, Index, Region};
 use crate::program::{CopyMode, copy_views};
@@ -466,7 +466,10 @@ impl Array {
         }
         let _guard = evaluation([self.team(), team].into_iter())?;
         let storage = self.team().together("redistribution", || {
-            moved(&Recorder::current(), &storage, (self.team(), team), &Arc::new(dist.clone()), self.dtype())
+            let (recorder, teams) = (Recorder::current(), (self.team(), team));
+            let (fresh, exchange) =
+                moving(&recorder, &storage, teams, &Arc::new(dist.clone()), self.dtype())?;
+            recorder.exchange(&exchange).map(|()| fresh)
         })?;
         Ok(Array::of(Node::ready(self.dtype(), team, storage)))
     }

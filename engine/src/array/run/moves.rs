@@ -28,21 +28,8 @@ pub(crate) fn update_halo(
     Ok(())
 }
 
-/// The elements of computed memory in fresh memory on another distribution of the shape, of any team over the
-/// same ranks. Halos are stale.
-pub(crate) fn moved(
-    recorder: &Recorder,
-    storage: &Storage,
-    (from, to): (&Team, &Team),
-    dist: &Arc<Distribution>,
-    dtype: DType,
-) -> Result<Storage> {
-    let (fresh, exchange) = moving(recorder, storage, (from, to), dist, dtype)?;
-    recorder.exchange(&exchange)?;
-    Ok(fresh)
-}
-
-/// Fresh memory and the commands that fill it, as [`moved`] does.
+/// Fresh memory on another distribution of the shape, of any team over the same ranks, and the commands that
+/// bring the elements of computed memory there. Halos are stale.
 pub(crate) fn moving(
     recorder: &Recorder,
     storage: &Storage,

@@ -60,8 +60,8 @@ impl Source<'_> {
                 return self.cut(&part, &shape);
             }
             let (mut blocks, mut threads) = (shape.blocks(part), shape.threads);
-            let mirrored = self.module.entry("mirrored").filter(|_| shape.entry == "transpose");
-            let mirrored = mirrored.filter(|_| self.mirror(part).is_some());
+            let is_mirrored = shape.entry == "transpose" && self.mirror(part).is_some();
+            let mirrored = is_mirrored.then(|| self.module.entry("mirrored")).flatten();
             if mirrored.is_some() {
                 // Half of a triangle, and the other half beside it.
                 let even = blocks[0].next_multiple_of(2);

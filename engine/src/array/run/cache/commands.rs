@@ -263,7 +263,7 @@ impl CommandsBuilder {
         }
     }
 
-    /// Its allocations are those of the array that it was seen in, or nobody's.
+    /// From now on its allocations are those of the array that it was seen in, if that is still there.
     fn forget(&mut self, at: usize) {
         self.released.insert(at);
         let bases = std::iter::successors(self.seen_in.get(&at), |base| self.seen_in.get(*base));
@@ -281,7 +281,7 @@ impl CommandsBuilder {
         Some(CachedCommands { results: results.collect::<Option<_>>()?, steps: self.steps })
     }
 
-    /// Of an array that several steps compute, the last is done.
+    /// Notes that the last of the steps that compute an array is done.
     fn complete(&mut self, memory: MemoryId) {
         if let (MemoryId::Array(node), Some(step)) = (memory, self.steps.last_mut())
             && self.begun.remove(&node)
