@@ -9,8 +9,8 @@ const EDGES: f64 = 0.001;
 const APART: f64 = 0.01;
 
 /// What is beyond its limits. No kernel spills registers. Elementwise kernels over contiguous operands
-/// (family E1) load every operand once, 16 bytes at a time, without a barrier in a loop. Stencils need what
-/// `stencils` says of them.
+/// (family E1) load every operand once, 16 bytes at a time, without a barrier in a loop. Sums of columns load
+/// every column once, 4 bytes at least at a time. Stencils need what `stencils` says of them.
 pub fn beyond(facts: &KernelFacts) -> Vec<String> {
     let mut all = Vec::new();
     if facts.spills > 0 {
@@ -35,6 +35,12 @@ pub fn beyond(facts: &KernelFacts) -> Vec<String> {
                 "{} loads before the first use, at least {}",
                 facts.loads_before_use, needs.first
             ));
+        }
+    }
+    if facts.case == "sum_columns" {
+        let words = if facts.dtype.ends_with("16") { 0.5 } else { 1.0 };
+        if facts.wide_loads + facts.narrow_loads > words * (1.0 + EDGES) {
+            all.push(format!("{:.4} loads a point, {words:.4} suffice", facts.narrow_loads));
         }
     }
     if facts.group == "E1" {
@@ -88,6 +94,11 @@ mod tests {
             beyond(&KernelFacts { group: "S2", narrow_loads: 1.0, ..good.clone() }),
             Vec::<String>::new()
         );
+        let columns = |dtype: &str, narrow_loads| {
+            let (group, case, dtype) = ("R1", "sum_columns", dtype.to_owned());
+            beyond(&KernelFacts { group, case, dtype, wide_loads: 0.0, narrow_loads, ..good.clone() }).len()
+        };
+        assert_eq!((columns("f16", 0.5), columns("bf16", 1.0), columns("f32", 1.0)), (0, 1, 0));
         let needs = Needs { registers: 88, loads: Some([0.9, 0.6]), first: 5 };
         let of = KernelFacts { group: "S2", needs: Some(needs), loads_before_use: 22, ..good };
         assert_eq!(beyond(&of), Vec::<String>::new());

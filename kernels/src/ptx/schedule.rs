@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::columns::StreamingPlan;
 use super::limits::{MAX_INSTRUCTIONS, MAX_SHARED_BYTES};
 use super::text::PtxTarget;
-use crate::ir::{Access, Form, Kernel, Offsets};
+use crate::ir::{Access, Form, Kernel, Offsets, Op};
 use crate::verify::Verified;
 use crate::verify::footprint::{Footprint, LoadRow, ParamFootprint};
 
@@ -344,6 +344,8 @@ pub(crate) struct FoldPlans {
     pub any: FoldPlan,
     /// Where every run is one aligned load.
     pub aligned: FoldPlan,
+    /// Of kept points that share a word, where these lie closer together than folded ones.
+    pub columns: Option<FoldPlan>,
     /// Blocks that must fit side by side; 0 if the assembler decides.
     pub blocks: u32,
 }
@@ -357,7 +359,12 @@ impl FoldPlans {
         // Of several results, and of the many values of a word, the assembler would spill some.
         let fits = kernel.body.len() <= SHORT && results == 1 && !has_bytes;
         let blocks = if fits { FOLDING_BLOCKS } else { 0 };
-        FoldPlans { any: of(BYTES_UNDER_WAY), aligned: of(2 * BYTES_UNDER_WAY), blocks }
+        let loads = || verified.footprint().loads().iter();
+        let are_halves = loads().all(|load| kernel.params[load.param as usize].dtype.size_bytes() == 2);
+        let has_coordinates = kernel.body.iter().any(|inst| matches!(inst.op, Op::Coord(_)));
+        let columns = fits && loads().len() > 0 && are_halves && !has_coordinates;
+        let columns = columns.then(|| FoldPlan::of_columns(loads().len()));
+        FoldPlans { any: of(BYTES_UNDER_WAY), aligned: of(2 * BYTES_UNDER_WAY), columns, blocks }
     }
 }
 
@@ -368,11 +375,13 @@ pub(crate) struct FoldPlan {
     pub run: usize,
     /// Runs, a run of each of the other lanes apart.
     pub steps: usize,
+    /// Kept points of a thread, which lie side by side in one load.
+    pub columns: usize,
 }
 
 impl FoldPlan {
     /// Of partial results, which lie one after the other: so many that one group has those of most folds.
-    pub(crate) const TREE: FoldPlan = FoldPlan { run: 1, steps: 16 };
+    pub(crate) const TREE: FoldPlan = FoldPlan { run: 1, steps: 16, columns: 1 };
 
     /// Levels of the counter of groups of a share.
     pub(crate) const LEVELS: u32 = 5;
@@ -392,7 +401,17 @@ impl FoldPlan {
         let outputs = kernel.params.iter().filter(|param| param.access != Access::In);
         let registers: usize = outputs.map(|param| param.dtype.size_bytes().div_ceil(4)).sum();
         let most = at_most(VALUE_REGISTERS / registers.max(1)).max(run);
-        FoldPlan { run, steps: under_way.min(most / run).min(repeated / run) }
+        FoldPlan { run, steps: under_way.min(most / run).min(repeated / run), columns: 1 }
+    }
+
+    /// Two columns of 16 bits in a word, of which as many bytes are under way.
+    fn of_columns(loads: usize) -> FoldPlan {
+        FoldPlan { run: 1, steps: 1 << (BYTES_UNDER_WAY / (4 * loads)).max(1).ilog2(), columns: 2 }
+    }
+
+    /// Elements of one load: of a run, or of several columns.
+    pub(crate) fn neighbours(self) -> usize {
+        self.run * self.columns
     }
 
     /// Values of a thread in one group.

@@ -35,7 +35,7 @@ fn folds_of_every_type_and_shape() {
             }
         }
     }
-    tally.ran_through(&["fold", "fold_runs", "tree"]);
+    tally.ran_through(&["fold", "fold_columns", "fold_runs", "tree"]);
 }
 
 #[test]
@@ -131,7 +131,47 @@ fn folds_of_several_axes_follow_the_widest_strides() {
             }
         }
     }
-    tally.ran_through(&["fold", "fold_runs", "tree"]);
+    tally.ran_through(&["fold", "fold_columns", "fold_runs", "tree"]);
+}
+
+/// Columns of 16 bits, two to a word, of every length around whole groups; where a word would be cut, or its
+/// results lie apart, one by one.
+#[test]
+fn folds_of_columns_of_16_bits() {
+    let (extents, pitch) = ([0usize, 1, 15, 16, 17, 250, 513, 2100], 68i64);
+    let mut tally = Tally::default();
+    for d in [DType::F16, DType::BF16, DType::I16, DType::U16] {
+        for op in [FoldOp::Sum, FoldOp::Min] {
+            for n in extents {
+                for columns in [2usize, 3, 66] {
+                    for (offset, strides) in
+                        [(2, [pitch, 1]), (1, [pitch, 1]), (0, [pitch + 1, 1]), (0, [pitch, 2])]
+                    {
+                        let (kernel, mut launch, mut arrays) =
+                            fold_case(op, d, &[n, columns], &[true, false]).unwrap();
+                        launch.views[0] = View { offset, strides: strides.to_vec() };
+                        let elements = (n + 1) * (pitch as usize + 2) + 2 * columns;
+                        arrays[0] = if d.is_float() {
+                            sevenths(d, elements, 9)
+                        } else {
+                            small_numbers(d, elements, 9)
+                        };
+                        tally.everywhere(&kernel, &launch, &arrays);
+                    }
+                }
+            }
+        }
+    }
+    // Results apart, and two operands in words of their own.
+    let axes = [false, true, false];
+    let (kernel, mut launch, arrays) = fold_case(FoldOp::Sum, DType::F16, &[3, 40, 8], &axes).unwrap();
+    launch.views[1].strides = vec![1, 0, 3];
+    tally.everywhere(&kernel, &launch, &arrays);
+    let (_, mut launch, mut arrays) = fold_case(FoldOp::Sum, DType::F16, &[3, 40, 8], &axes).unwrap();
+    launch.views.insert(1, View { offset: 4, strides: vec![320, 8, 1] });
+    arrays.insert(1, sevenths(DType::F16, 1000, 3));
+    tally.everywhere(&dot(DType::F16, &axes), &launch, &arrays);
+    tally.ran_through(&["fold", "fold_columns", "tree"]);
 }
 
 /// The sum of products of two arrays.

@@ -41,10 +41,6 @@ def set_default_team(team: Team | None) -> None:
 def get_default_team() -> Team:
     """The team of arrays that are made without a team or distribution. Collective the first time.
 
-    Returns
-    -------
-    Team
-
     Examples
     --------
     >>> import partita as pt
@@ -114,10 +110,6 @@ def set_default_dtype(dtype: Any) -> None:
 
 def get_default_dtype() -> DType:
     """The type of floats that no operand or argument decides.
-
-    Returns
-    -------
-    DType
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Docstrings in numpydoc's form. What is the same for many functions is said once, in `documents.txt`: what a parameter of a name
-is, what computes and what is local, and an example for each function. Docstrings in the source say what is left; their own sections
-come first."""
+is, which functions take the same ones, what computes and what is local, and an example for each function. Docstrings in the source say
+what is left; their own sections and parameters come first."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ class _Texts:
         #: What classes are made of.
         self.classes: dict[str, str] = {}
         self.examples: dict[str, list[str]] = {}
+        #: Functions whose parameters and results are those of another one.
+        self.same: dict[str, str] = {}
         #: What is said of names that do not only record.
         self.notes: dict[str, str] = {}
         with open(f"{__file__.removesuffix('.py')}.txt", encoding="utf-8") as file:
@@ -39,6 +41,9 @@ class _Texts:
                 head, type_, text = rest.split(": ", 2)
                 name, parameter = head.split()
                 self.classes[name] = f"{self.classes.get(name, '')}\n{parameter} : {type_}\n    {text}".lstrip()
+            elif kind == "same":
+                first, names = rest.split(": ", 1)
+                self.same |= dict.fromkeys(names.split(), first)
             elif kind == "note":
                 text, names = rest.split(": ", 1)
                 self.notes |= dict.fromkeys(names.split(), text)
@@ -60,7 +65,8 @@ def describe(space: Any, others: dict[str, Any]) -> None:
             name = prefix.strip() + short if prefix.strip() else target.__name__
             if target.__doc__ and target.__doc__ != _TWIN.format(short) and (not isinstance(target, type) or name in texts.examples):
                 done.add(id(target))
-                target.__doc__ = _document(texts, name, target, target._function if is_ufunc else target)
+                like = _sections(_dedented(getattr(space, texts.same[name]).__doc__)) if name in texts.same else {}
+                target.__doc__ = _document(texts, name, target, target._function if is_ufunc else target, like)
     for name, method in vars(space.Array).items():
         if getattr(method, "__doc__", None) == _TWIN.format(name):
             # The array is the first operand.
@@ -70,14 +76,17 @@ def describe(space: Any, others: dict[str, Any]) -> None:
             method.__doc__, method.__wrapped__ = _joined({title: text for title, text in sections.items() if text}), twin
 
 
-def _document(texts: _Texts, name: str, target: Any, function: Any) -> str:
-    """The docstring with the sections that it lacks."""
+def _document(texts: _Texts, name: str, target: Any, function: Any, like: dict[str, str]) -> str:
+    """The docstring with the sections and parameters that it lacks: those of a function like it, then those of the tables."""
     sections = _sections(_dedented(target.__doc__))
     if not isinstance(function, type):
         result = str(function.__annotations__.get("return", "object"))
-        parameters = _parameters(texts, function, [] if target is function else _SETTINGS)
+        own = _entries(like.get("Parameters", "")) | _entries(sections.get("Parameters", ""))
+        parameters = _parameters(texts, function, [] if target is function else _SETTINGS, own)
         if parameters:
-            sections.setdefault("Parameters", parameters)
+            sections["Parameters"] = parameters
+        if "Returns" in like:
+            sections.setdefault("Returns", like["Returns"])
         if result != "None":
             sections.setdefault("Returns", "Array" if result in ("A", "Any", "Self") else result)
         if not any(word in target.__doc__ for word in _PLACES):
@@ -100,6 +109,19 @@ def _sections(doc: str) -> dict[str, str]:
     return {title: "\n".join(lines).strip("\n") for title, lines in found.items()}
 
 
+def _entries(section: str) -> dict[str, str]:
+    """The lines of each parameter; those that are said together have the same."""
+    found = dict[str, str]()
+    names: list[str] = []
+    for line in section.splitlines():
+        if not line.startswith(" "):
+            names = line.partition(" : ")[0].split(", ")
+            found |= dict.fromkeys(names, line)
+        else:
+            found |= dict.fromkeys(names, f"{found[names[0]]}\n{line}")
+    return found
+
+
 def _joined(sections: dict[str, str]) -> str:
     return "\n\n".join(f"{title}\n{'-' * len(title)}\n{sections[title]}" if title else sections[""] for title in _ORDER if title in sections)
 
@@ -109,19 +131,21 @@ def _without_first(lines: list[str]) -> list[str]:
     return lines[next((n for n, line in enumerate(lines[1:], 1) if not line.startswith(" ")), len(lines)) :]
 
 
-def _parameters(texts: _Texts, function: Any, settings: list[str]) -> str:
+def _parameters(texts: _Texts, function: Any, settings: list[str], own: dict[str, str]) -> str:
     code = function.__code__
     ends = [0, code.co_argcount, code.co_argcount + code.co_kwonlyargcount]
     stars = list(code.co_varnames[ends[2] :])
     first = [f"*{stars.pop(0)}"] if code.co_flags & _TAKES_ARGS else []
     last = [f"**{stars.pop(0)}"] if code.co_flags & _TAKES_WORDS else []
     names = [*code.co_varnames[: ends[1]], *first, *code.co_varnames[ends[1] : ends[2]], *last, *settings]
-    lines: list[str] = []
+    entries: list[str] = []
     for name in names:
-        if name != "self":
-            type_, text = texts.parameters.get(name, (str(function.__annotations__.get(name.strip("*"), "object")), "See above."))
-            lines += [f"{name} : {type_}", f"    {text}"]
-    return "\n".join(lines)
+        if name == "self" or (own and name not in own and name.startswith("*")):
+            continue
+        type_, text = texts.parameters.get(name, (str(function.__annotations__.get(name.strip("*"), "object")), "See above."))
+        entries.append(own.get(name, f"{name} : {type_}\n    {text}"))
+    # Once what is said of several, and what is said of keywords.
+    return "\n".join(dict.fromkeys([*entries, *own.values()]))
 
 
 def _dedented(doc: str) -> str:

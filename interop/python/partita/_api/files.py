@@ -43,7 +43,6 @@ def save(file: Any, arr: Array) -> None:
     file : str, path or file
         Its name; ``.npy`` is added if it is not there. To an open binary file, such as a buffer, each process writes the whole
         array, which it gathers.
-    arr : Array
 
     Raises
     ------
@@ -96,7 +95,6 @@ def load(
         To convert to; by default the file's.
     dist : Distribution, optional
         Of the file's shape; by default as in `zeros`.
-    team : Team, optional
 
     Raises
     ------

@@ -288,10 +288,6 @@ class BaseArray(_native.Exporter):
         dist : Distribution
             Of the array's shape.
 
-        Returns
-        -------
-        Array
-
         Examples
         --------
         >>> import partita as pt

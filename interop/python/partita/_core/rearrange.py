@@ -47,17 +47,12 @@ def reshape(x: A, /, shape: int | Sequence[int], order: str = "C", *, copy: bool
 
     Parameters
     ----------
-    x : Array
     shape : int or tuple of int
         One extent may be -1.
     order : str, default 'C'
         'F' reads and fills with the first index running fastest; 'A' and 'K' are 'C'.
     copy : bool, optional
         True always copies, False raises ValueError where a copy would be needed.
-
-    Returns
-    -------
-    Array
 
     Examples
     --------
@@ -97,13 +92,8 @@ def ravel(a: A, order: str = "C") -> A:
 
     Parameters
     ----------
-    a : Array
     order : str, default "C"
         Or "F": the first index running fastest.
-
-    Returns
-    -------
-    Array
 
     Examples
     --------
@@ -198,15 +188,6 @@ def flip(m: A, axis: Axes = None) -> A:
 def broadcast_to(array: A, shape: int | Sequence[int]) -> A:
     """Stretched to ``shape``: dimensions of extent 1 repeat, missing ones are added in front. A read-only view.
 
-    Parameters
-    ----------
-    array : Array
-    shape : int or tuple of int
-
-    Returns
-    -------
-    Array
-
     Examples
     --------
     >>> import partita as pt
@@ -250,12 +231,6 @@ def diagonal(a: A, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A:
     ----------
     a : Array
         Of two dimensions or more.
-    offset : int, default 0
-    axis1, axis2 : int, default 0 and 1
-
-    Returns
-    -------
-    Array
 
     Examples
     --------

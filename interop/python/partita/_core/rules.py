@@ -359,14 +359,6 @@ def where(condition: A, x: Operand, y: Operand, /) -> A:
 def real(val: A) -> A:
     """Real parts, a view; real arrays are their own.
 
-    Parameters
-    ----------
-    val : Array
-
-    Returns
-    -------
-    Array
-
     Examples
     --------
     >>> import partita as pt
@@ -381,14 +373,6 @@ def real(val: A) -> A:
 
 def imag(val: A) -> A:
     """Imaginary parts, a view; those of real arrays are zeros, read-only.
-
-    Parameters
-    ----------
-    val : Array
-
-    Returns
-    -------
-    Array
 
     Examples
     --------

@@ -49,20 +49,12 @@ def array(
 
     Parameters
     ----------
-    obj : Array, number, nested list, or whatever NumPy or DLPack makes an array of
-    dtype : optional
-    copy : bool, optional
-        False refuses what must be copied, None copies what must be.
     order, subok : optional
         Accepted and without effect.
     ndmin : int, default 0
         Missing dimensions are added in front.
     dist, team, device : optional
         Where the elements go; see `full`.
-
-    Returns
-    -------
-    Array
 
     Examples
     --------

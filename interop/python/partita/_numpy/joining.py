@@ -268,7 +268,6 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **words: Any) -> Arr
 
     Parameters
     ----------
-    array : Array
     pad_width : int, pairs or dict
     mode : str
         'constant', 'edge', 'wrap', 'reflect', 'symmetric', 'linear_ramp', 'maximum', 'minimum', 'mean' or 'empty' (zeros).
@@ -278,10 +277,6 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **words: Any) -> Arr
         Numbers of 'constant' and 'linear_ramp': one, a pair, or pairs.
     stat_length : optional
         How many cells at each end the statistics are of; all by default.
-
-    Returns
-    -------
-    Array
 
     Examples
     --------

@@ -34,23 +34,8 @@ def var(
 
     Parameters
     ----------
-    a : Array
     axis : int or tuple of int, optional
         All by default.
-    dtype : optional
-        The type to compute in.
-    out : Array, optional
-        Takes the result.
-    ddof, correction : float, default 0
-    keepdims : bool, default False
-    where : Array, optional
-        A mask of the elements that count.
-    mean : Array, optional
-        The means, with reduced dimensions kept.
-
-    Returns
-    -------
-    Array
 
     Examples
     --------

@@ -117,7 +117,6 @@ def laplacian(u: Array, spacing: Spacing = 1.0, *, axis: Axes = None, boundary: 
         Integers are taken as float64.
     spacing : float or sequence of float
         Distance of the points, or one for each of ``axis``; the result is per its square.
-    axis : int or sequence of int, optional
     boundary : optional
         See the module. None: the result has two cells fewer along each of ``axis``.
     """
@@ -226,7 +225,6 @@ def convolve(u: Array, kernel: Any, *, boundary: Boundary = None) -> Array:
 
     Parameters
     ----------
-    u : Array
     kernel : array_like of numbers
         On the host. Each of its numbers becomes a constant of the generated kernel, zeros vanish, and the terms are
         added in the order of its elements.

@@ -114,14 +114,8 @@ def fft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: An
 
     Parameters
     ----------
-    a : array_like
     n : int, optional
         Length of the transform: elements beyond it are left out, missing ones are zero.
-    axis : int, default -1
-    norm : {'backward', 'ortho', 'forward'}, optional
-        Divides by ``n`` the inverse transform (the default), by ``sqrt(n)`` both, or by ``n`` the forward one.
-    out : Array, optional
-        Is assigned the result.
 
     Returns
     -------

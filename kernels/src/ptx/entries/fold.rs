@@ -1,6 +1,7 @@
 //! The entries of a reduction. `fold` gives each block the values of some kept points, or a part of the
 //! values of one; `fold_runs` is the same where every run of neighbours is one aligned load, which leaves
-//! registers for more blocks side by side; `tree` combines what several blocks made of one point, until one
+//! registers for more blocks side by side; `fold_columns` gives each thread the kept points of one word;
+//! `tree` combines what several blocks made of one point, until one
 //! is left.
 //!
 //! The order is the definition's (see [`crate::interpret`]): a tree of adjacent pairs over the numbers of the
@@ -25,7 +26,7 @@ use crate::ptx::text::{
 };
 use crate::verify::Verified;
 
-/// The entries `fold` and `tree`, and `fold_runs` where a run is more than one value.
+/// The entries `fold` and `tree`, `fold_runs` where a run is more than one value, and `fold_columns`.
 pub(crate) fn entries(kernel: &Verified, target: &PtxTarget, plans: FoldPlans) -> Vec<Entry> {
     let streams = streams(kernel.kernel());
     let writer = || {
@@ -35,6 +36,10 @@ pub(crate) fn entries(kernel: &Verified, target: &PtxTarget, plans: FoldPlans) -
     };
     let mut entries = vec![fold(writer(), plans.any, &streams, Runs::Any), tree(writer(), &streams)];
     entries.extend((plans.aligned.run > 1).then(|| fold(writer(), plans.aligned, &streams, Runs::Aligned)));
+    entries.extend(plans.columns.map(|plan| {
+        let streams = streams.repeat(plan.columns);
+        fold(writer(), plan, &streams, Runs::Columns)
+    }));
     entries
 }
 
@@ -57,8 +62,9 @@ fn fold(mut w: PtxWriter, plan: FoldPlan, streams: &[Stream], runs: Runs) -> Ent
     let kind = match runs {
         Runs::Any => "fold",
         Runs::Aligned => "fold_runs",
+        Runs::Columns => "fold_columns",
     };
-    w.finish_fold(kind, streams, kept)
+    w.finish_fold(kind, plan, streams, kept)
 }
 
 fn tree(mut w: PtxWriter, streams: &[Stream]) -> Entry {
@@ -66,7 +72,7 @@ fn tree(mut w: PtxWriter, streams: &[Stream]) -> Entry {
     w.roles(FoldPlan::TREE);
     w.digits("%point", 0..kept);
     w.groups(FoldPlan::TREE, streams, |w| w.partial_results(FoldPlan::TREE, streams));
-    w.finish_fold("tree", streams, kept)
+    w.finish_fold("tree", FoldPlan::TREE, streams, kept)
 }
 
 impl PtxWriter<'_> {
@@ -234,7 +240,7 @@ impl PtxWriter<'_> {
     }
 
     /// Combines the shares of a point in the first lane of the first share, and stores what that has.
-    fn finish_fold(mut self, kind: &'static str, streams: &[Stream], kept: usize) -> Entry {
+    fn finish_fold(mut self, kind: &'static str, plan: FoldPlan, streams: &[Stream], kept: usize) -> Entry {
         self.combine_shares(streams);
         let first = self.set(Class::Pred, "setp.ne.u32", &["%share", "0"]);
         self.op(&format!("@{first} ret"));
@@ -244,16 +250,22 @@ impl PtxWriter<'_> {
         let segments = self.fold_field(FoldField::Segments);
         let several = self.set(Class::Pred, "setp.ne.u32", &[&segments, "1"]);
         self.op(&format!("@{several} bra PARTIAL"));
-        self.results(streams, kept);
+        self.results(plan, streams, kept);
         self.op("ret");
         self.place("PARTIAL");
         let first = self.fold_field(FoldField::First);
         let number = self.set(Class::B32, "mov.b32", &["%ctaid.y"]);
         let number = self.set(Class::B32, "add.u32", &[&number, &first]);
         let wide = self.set(Class::B64, "cvt.u64.u32", &[&number]);
-        let at = self.set(Class::B64, "mad.wide.u32", &["%point", &segments, &wide]);
+        let point = self.set(Class::B32, "mul.lo.u32", &["%point", &plan.columns.to_string()]);
+        let own = streams.len() / plan.columns;
+        let mut at = String::new();
         for (n, stream) in streams.iter().enumerate() {
-            let place = self.partial_place(FoldField::Partials(n), stream, &at);
+            if n % own == 0 {
+                let point = self.set(Class::B32, "add.u32", &[&point, &(n / own).to_string()]);
+                at = self.set(Class::B64, "mad.wide.u32", &[&point, &segments, &wide]);
+            }
+            let place = self.partial_place(FoldField::Partials(n % own), stream, &at);
             let word = self.word(stream.partial, &format!("%acc{n}"));
             self.op(&format!("st.global.{} {place}, {word}", word_class(stream.partial).name()));
         }
@@ -318,7 +330,8 @@ impl PtxWriter<'_> {
     }
 
     /// Rounds the accumulators to the outputs' types and stores them.
-    fn results(&mut self, streams: &[Stream], kept: usize) {
+    fn results(&mut self, plan: FoldPlan, streams: &[Stream], kept: usize) {
+        let own = streams.len() / plan.columns;
         self.combine_neutral(streams, &registers(streams, |n| format!("%acc{n}")));
         for (n, stream) in streams.iter().enumerate() {
             let at = self.locate(Quantity::Param(stream.output), 0..kept, None);
@@ -334,7 +347,8 @@ impl PtxWriter<'_> {
                 value = to;
             }
             // Integers are stored by their low bytes, which is how they wrap.
-            self.store_run("global", stream.dtype, &[value], &Address::at(&at));
+            let bytes = (n / own * stream.dtype.size_bytes()) as i64;
+            self.store_run("global", stream.dtype, &[value], &Address { register: at, bytes });
         }
     }
 }

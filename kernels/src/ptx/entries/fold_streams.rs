@@ -94,8 +94,8 @@ impl PtxWriter<'_> {
     /// `left = left op right`, one register per stream; `left` has the lower numbers.
     pub(super) fn combine_pair(&mut self, streams: &[Stream], left: &[String], right: &[String]) {
         let mut n = 0;
-        for fold in folds(self.kernel) {
-            let dtype = streams[n].partial;
+        for fold in folds(self.kernel).iter().cycle() {
+            let Some(Stream { partial: dtype, .. }) = streams.get(n).copied() else { break };
             match fold {
                 Fold::Value { op, .. } => {
                     self.binary(op.step(), dtype, &left[n], &left[n], &right[n]);
@@ -116,7 +116,10 @@ impl PtxWriter<'_> {
     /// The neutral element combined with each result: what it decides is the sign of a zero.
     pub(super) fn combine_neutral(&mut self, streams: &[Stream], results: &[String]) {
         let mut n = 0;
-        for fold in folds(self.kernel) {
+        for fold in folds(self.kernel).iter().cycle() {
+            if n == streams.len() {
+                break;
+            }
             if let Fold::Value { op, .. } = fold {
                 let neutral = self.fresh(streams[n].neutral);
                 self.binary(op.step(), streams[n].partial, &results[n], &neutral, &results[n]);
@@ -193,6 +196,12 @@ impl PtxWriter<'_> {
         self.op(&format!("shl.b32 {distance}, {distance}, 1"));
         self.op("bra LANES");
         self.place("STEPS");
+        self.combine_steps(plan, streams);
+    }
+
+    /// The tree over the steps of a group.
+    pub(super) fn combine_steps(&mut self, plan: FoldPlan, streams: &[Stream]) {
+        let value = |step: usize| value_registers(streams, step, 0);
         for half in halves(plan.steps) {
             for at in (0..plan.steps).step_by(2 * half) {
                 self.combine_pair(streams, &value(at), &value(at + half));

@@ -22,6 +22,8 @@ pub(super) enum Runs {
     Any,
     /// Each is whole, or wholly missing, and aligned.
     Aligned,
+    /// Each is the values of kept points at one number, in one aligned load.
+    Columns,
 }
 
 /// The quantities that the body reads; outputs are located once, at the end.
@@ -54,25 +56,33 @@ impl PtxWriter<'_> {
         self.op("add.u32 %end, %start, %reach");
         self.op(&format!("setp.le.u32 %full, %end, {total}"));
         let has_coordinates = self.kernel.body.iter().any(|inst| matches!(inst.op, Op::Coord(_)));
-        if runs == Runs::Aligned && folded.len() == 1 && !has_coordinates {
-            self.note("a whole group of a whole warp: its runs are at fixed distances");
-            let lanes = self.fold_field(FoldField::Lanes);
-            let part = self.set(Class::Pred, "setp.ne.u32", &[&lanes, &LANES.to_string()]);
-            self.op(&format!("@{part} bra.uni ANY"));
-            self.op("@!%full bra.uni ANY");
-            self.runs_of_a_warp(plan, folded.start);
+        if runs != Runs::Any && folded.len() == 1 && !has_coordinates {
+            self.note("a whole group of a whole warp, or of columns: its loads are at fixed distances");
+            if runs == Runs::Aligned {
+                let lanes = self.fold_field(FoldField::Lanes);
+                let part = self.set(Class::Pred, "setp.ne.u32", &[&lanes, &LANES.to_string()]);
+                self.op(&format!("@{part} bra.uni ANY"));
+            }
+            self.op("@!%full bra ANY");
+            self.loads_of_a_group(plan, folded.start, runs);
             self.values(plan, streams, |_, _| ());
-            self.combine_warp(plan, streams);
+            match runs {
+                Runs::Columns => self.combine_steps(plan, streams),
+                Runs::Any | Runs::Aligned => self.combine_warp(plan, streams),
+            }
             self.op("bra GROUPED");
             self.place("ANY");
             self.note("any other group");
             self.runs(plan, folded, runs);
             self.values(plan, streams, |w, step| w.replace_missing(plan, streams, step));
-            self.combine_some_lanes(plan, streams);
+            match runs {
+                Runs::Columns => self.combine_steps(plan, streams),
+                Runs::Any | Runs::Aligned => self.combine_some_lanes(plan, streams),
+            }
             return self.place("GROUPED");
         }
         match runs {
-            Runs::Aligned => self.runs(plan, folded, runs),
+            Runs::Aligned | Runs::Columns => self.runs(plan, folded, runs),
             Runs::Any if plan.run == 1 => self.singly(plan, folded),
             Runs::Any => {
                 let whole = self.fold_field(FoldField::Runs);
@@ -94,7 +104,10 @@ impl PtxWriter<'_> {
         self.place("MISSING");
         self.values(plan, streams, |w, step| w.replace_missing(plan, streams, step));
         self.place("VALUES");
-        self.combine_lanes(plan, streams);
+        match runs {
+            Runs::Any | Runs::Aligned => self.combine_lanes(plan, streams),
+            Runs::Columns => self.combine_steps(plan, streams),
+        }
     }
 
     /// The values of each step, those of a run combined: then no more than one of each step is kept.
@@ -102,15 +115,18 @@ impl PtxWriter<'_> {
         for step in 0..plan.steps {
             self.unpack_inputs(plan, step);
             let mut points = Vec::new();
-            for element in 0..plan.run {
+            for element in 0..plan.neighbours() {
                 self.name_inputs(step, element);
                 points.push(Point { mark: format!("_{step}_{element}"), names: self.names.clone() });
             }
             self.compute_points(&mut points);
             for (element, point) in points.iter().enumerate() {
                 let roots = self.kernel.roots().into_iter().map(|value| &point.names[value.index()]);
+                let (column, element) = (element / plan.run, element % plan.run);
                 let values = value_registers(streams, step, element);
-                for ((stream, root), value) in streams.iter().zip(roots).zip(&values) {
+                let own = streams.len() / plan.columns;
+                let values = streams.iter().zip(&values).skip(column * own);
+                for ((stream, value), root) in values.zip(roots) {
                     match class(stream.dtype) {
                         Class::B16 => {
                             let wide = self.widen(stream.dtype, root);
@@ -125,8 +141,9 @@ impl PtxWriter<'_> {
         }
     }
 
-    /// Loads of a whole group of a whole warp in one row: those of all steps from one address.
-    fn runs_of_a_warp(&mut self, plan: FoldPlan, slot: usize) {
+    /// Loads of a whole group along one slot: those of a whole warp in one row from one address, those of
+    /// columns a row apart.
+    fn loads_of_a_group(&mut self, plan: FoldPlan, slot: usize, runs: Runs) {
         let kernel = self.kernel;
         let wide = self.set(Class::B64, "cvt.u64.u32", &["%number"]);
         for quantity in loaded(self.footprint) {
@@ -136,14 +153,22 @@ impl PtxWriter<'_> {
                 self.op(&format!("mad.lo.s64 {to}, {wide}, {stride}, {from}"));
             }
         }
-        let hop = LANES * plan.run;
+        let hop = if runs == Runs::Columns { 1 } else { LANES * plan.run };
         let mut sites = Vec::new();
         for (at, inst) in kernel.body.iter().enumerate() {
             if let Op::Load { param, offsets } = &inst.op {
-                let Address { register, .. } = self.neighbour(*param, &format!("%at{param}"), offsets);
-                let bytes = |step: usize| (step * hop * inst.dtype.size_bytes()) as i64;
-                let from = |step| Address { register: register.clone(), bytes: bytes(step) };
-                sites.extend((0..plan.steps).map(|step| (at, step, from(step))));
+                let Address { mut register, .. } = self.neighbour(*param, &format!("%at{param}"), offsets);
+                for step in 0..plan.steps {
+                    let bytes = match runs {
+                        Runs::Columns => 0,
+                        Runs::Any | Runs::Aligned => (step * hop * inst.dtype.size_bytes()) as i64,
+                    };
+                    sites.push((at, step, Address { register: register.clone(), bytes }));
+                    if runs == Runs::Columns {
+                        let row = self.field(Field::Stride(*param, slot));
+                        register = self.set(Class::B64, "add.s64", &[&register, &row]);
+                    }
+                }
             }
         }
         self.load_aligned_runs(plan, &sites);
@@ -197,7 +222,7 @@ impl PtxWriter<'_> {
         }
         match runs {
             Runs::Any => self.load_runs(plan, &sites, folded.end - 1),
-            Runs::Aligned => self.load_aligned_runs(plan, &sites),
+            Runs::Aligned | Runs::Columns => self.load_aligned_runs(plan, &sites),
         }
     }
 
@@ -253,7 +278,7 @@ impl PtxWriter<'_> {
 
     /// The registers of an instruction for the elements of a run.
     fn run(&mut self, plan: FoldPlan, at: usize, step: usize) -> Vec<String> {
-        (0..plan.run).map(|element| self.input(at, step, element)).collect()
+        (0..plan.neighbours()).map(|element| self.input(at, step, element)).collect()
     }
 
     /// Narrow elements that were loaded one by one, as words: what aligned runs are loaded as.

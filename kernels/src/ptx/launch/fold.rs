@@ -10,10 +10,18 @@ use crate::ptx::schedule::{FoldPlan, fold_slots};
 use crate::ptx::text::{FoldField, Quantity, THREADS};
 use crate::verify::footprint::LoadSite;
 
-/// Places of the entries.
-const FOLD: usize = 0;
+/// The place of the entry that combines partial results.
 const TREE: usize = 1;
-const FOLD_RUNS: usize = 2;
+
+/// The entry of a first pass.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum First {
+    Any,
+    /// Every run is one aligned load.
+    Runs,
+    /// Several kept points are one aligned load.
+    Columns,
+}
 
 /// Blocks per multiprocessor, if there is enough to do: more than run side by side, so that a last round
 /// that is not full costs little.
@@ -121,8 +129,7 @@ struct PointFolds {
     kept: u64,
     folded: u64,
     first: Option<ThreadTeam>,
-    /// Every run is one aligned load.
-    is_aligned: bool,
+    entry: First,
     /// Numbers of the folded points of one grid and of one partial result.
     chunk: u64,
     run: u64,
@@ -193,15 +200,15 @@ impl Source<'_> {
         let full = u64::from(THREADS);
         let blocks = if across { BLOCKS_PER_MULTIPROCESSOR } else { BLOCKS_OF_COLUMNS };
         let blocks = blocks * u64::from(facts.multiprocessors);
-        let is_aligned = self.runs_are_aligned(&region);
-        let values = self.fold_plan_of(is_aligned).values() as u64;
-        let first = (folded > 0).then(|| self.team(across, values, kept, folded, blocks * full));
+        let entry = self.first(&region, across);
+        let plan = self.fold_plan_of(entry);
+        let (values, threads) = (plan.values() as u64, kept / plan.columns as u64);
+        let first = (folded > 0).then(|| self.team(across, values, threads, folded, blocks * full));
         let below = |limit: u64| 1u64 << limit.ilog2();
         let run = first.map_or(1, |team| team.run());
         let chunk = below(limits.points).min(below(limits.blocks) * run);
         let run = run.min(chunk);
-        let mut folds =
-            PointFolds { region, kept, folded, first, is_aligned, chunk, run, passes: Vec::new() };
+        let mut folds = PointFolds { region, kept, folded, first, entry, chunk, run, passes: Vec::new() };
         let mut before = folds.segments();
         while before != 1 {
             // One block for each point, so that this pass is the last where it can be.
@@ -236,28 +243,48 @@ impl Source<'_> {
         ThreadTeam { across, rows, lanes, shares, groups, values }
     }
 
-    fn fold_plan_of(&self, is_aligned: bool) -> FoldPlan {
+    fn fold_plan_of(&self, entry: First) -> FoldPlan {
         let plans = self.module.schedule.folds;
-        if is_aligned { plans.aligned } else { plans.any }
+        match entry {
+            First::Any => plans.any,
+            First::Runs => plans.aligned,
+            First::Columns => plans.columns.unwrap_or(plans.any),
+        }
     }
 
-    /// Every run of neighbours that a thread may load is whole and aligned in all arrays.
-    fn runs_are_aligned(&self, region: &Region) -> bool {
-        let run = self.module.schedule.folds.aligned.run as i64;
-        let inner = region.dims.last().map_or(1, |d| d.extent);
+    fn first(&self, region: &Region, across: bool) -> First {
+        let (kept, folded) = fold_slots(self.kernel);
+        let plans = self.module.schedule.folds;
+        if plans.aligned.run > 1 && self.are_whole(region, kept + folded - 1, plans.aligned.run) {
+            return First::Runs;
+        }
+        let is_beside = |n: u32| region.dims[kept - 1].steps[region.of(Quantity::Param(n))] == self.size(n);
+        let mut outputs = streams(self.kernel).into_iter().map(|stream| stream.output);
+        match plans.columns {
+            Some(plan)
+                if !across && outputs.all(is_beside) && self.are_whole(region, kept - 1, plan.columns) =>
+            {
+                First::Columns
+            }
+            _ => First::Any,
+        }
+    }
+
+    /// So many neighbours along a slot, from the first on, are whole and aligned in all arrays.
+    fn are_whole(&self, region: &Region, slot: usize, neighbours: usize) -> bool {
+        let run = neighbours as i64;
         let whole = |bytes: i64, param: u32| bytes % (run * self.size(param)) == 0;
         let aligned = |load: &LoadSite| {
             let (param, q) = (load.param, region.of(Quantity::Param(load.param)));
             let strides = &self.launch.views[param as usize].strides;
             let offsets = strides.iter().zip(&load.offsets).map(|(&s, &d)| s.wrapping_mul(i64::from(d)));
-            let outer = region.dims[..region.dims.len() - 1].iter().filter(|d| d.extent > 1);
-            self.adjacent(region, param)
+            let others = region.dims.iter().enumerate().filter(|&(at, d)| at != slot && d.extent > 1);
+            region.dims[slot].steps[q] == self.size(param)
                 && whole(region.starts[q], param)
-                && outer.map(|d| d.steps[q]).all(|step| whole(step, param))
+                && others.map(|(_, d)| d.steps[q]).all(|step| whole(step, param))
                 && whole(offsets.fold(0, i64::wrapping_add).wrapping_mul(self.size(param)), param)
         };
-        self.module.entries.len() > FOLD_RUNS
-            && inner.is_multiple_of(run as u64)
+        region.dims[slot].extent.is_multiple_of(neighbours as u64)
             && self.footprint().loads().iter().all(aligned)
     }
 
@@ -275,14 +302,16 @@ impl Source<'_> {
             plan.grids.push(self.grid(entry, region, shape, 1, |field| grid.number(field)));
         };
         if let Some(team) = &folds.first {
-            let run = self.fold_plan_of(folds.is_aligned).run as u64;
+            let FoldPlan { run, columns, .. } = self.fold_plan_of(folds.entry);
+            let (run, columns) = (run as u64, columns as u64);
             let distance = team.lanes * run;
             for begin in (0..folds.folded).step_by(folds.chunk as usize) {
                 let length = folds.chunk.min(folds.folded - begin);
-                let (region, base) = from_number(&folds.region, begin);
+                let (mut region, base) = from_number(&folds.region, begin);
+                region.dims[fold_slots(self.kernel).0 - 1].group(columns);
                 let grid = FoldGrid {
                     team,
-                    kept: folds.kept,
+                    kept: folds.kept / columns,
                     folded: length,
                     runs: whole_runs(&region, run, length),
                     first: begin / folds.run,
@@ -294,7 +323,12 @@ impl Source<'_> {
                     digit: digits(&region, distance),
                     rest: digits(&region, distance + 1 - run),
                 };
-                let entry = if folds.is_aligned { FOLD_RUNS } else { FOLD };
+                let has_runs = self.module.schedule.folds.aligned.run > 1;
+                let entry = match folds.entry {
+                    First::Any => 0,
+                    First::Runs => TREE + 1,
+                    First::Columns => TREE + 1 + usize::from(has_runs),
+                };
                 add(entry, &region, &grid, length.div_ceil(team.run()));
             }
         }

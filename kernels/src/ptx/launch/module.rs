@@ -263,6 +263,12 @@ impl Dim {
         self.folded == inner.folded && self.steps.iter().zip(&inner.steps).all(even)
     }
 
+    /// So many points become one.
+    pub(crate) fn group(&mut self, points: u64) {
+        self.extent /= points;
+        self.steps.iter_mut().for_each(|step| *step *= points as i64);
+    }
+
     /// A step along this dimension fits the 32-bit multiplier of the text.
     pub(crate) fn fits(&self) -> bool {
         self.steps.iter().all(|&s| i32::try_from(s).is_ok())

@@ -155,12 +155,6 @@ def shares_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
     ----------
     a, b : Array or object
         Anything that is no Array shares nothing.
-    max_work : int, optional
-        As in NumPy.
-
-    Returns
-    -------
-    bool
 
     Examples
     --------
@@ -176,16 +170,6 @@ def shares_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
 
 def may_share_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
     """Whether the ranges of two arrays' elements overlap, which takes less time to know; see `shares_memory`. Local.
-
-    Parameters
-    ----------
-    a, b : Array or object
-    max_work : int, optional
-        As in NumPy.
-
-    Returns
-    -------
-    bool
 
     Examples
     --------

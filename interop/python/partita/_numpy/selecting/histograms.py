@@ -190,10 +190,6 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: tuple[float, float] | Non
     weights : Array, optional
         Without effect.
 
-    Returns
-    -------
-    Array
-
     Examples
     --------
     >>> import partita as pt

@@ -137,14 +137,8 @@ def quantile(
         From 0 to 1; read on the host.
     axis : int or tuple of int, optional
         Along which axes; all if None.
-    out : Array, optional
-        Takes the result and is returned.
-    overwrite_input : bool, default False
-        Without effect.
     method : str, default 'linear'
         One of NumPy's.
-    keepdims : bool, default False
-        Whether reduced dimensions stay, with extent 1.
 
     Returns
     -------
@@ -166,28 +160,6 @@ def nanquantile(
     """`quantile` of what is not NaN.
 
     Of integers in the default type of floats. Computes. Collective.
-
-    Parameters
-    ----------
-    a : Array
-        Real numbers.
-    q : float or sequence of float
-        From 0 to 1; read on the host.
-    axis : int or tuple of int, optional
-        Along which axes; all if None.
-    out : Array, optional
-        Takes the result and is returned.
-    overwrite_input : bool, default False
-        Without effect.
-    method : str, default 'linear'
-        One of NumPy's.
-    keepdims : bool, default False
-        Whether reduced dimensions stay, with extent 1.
-
-    Returns
-    -------
-    Array
-        Dimensions of ``q`` come first.
 
     Examples
     --------
@@ -213,25 +185,8 @@ def percentile(
 
     Parameters
     ----------
-    a : Array
-        Real numbers.
     q : float or sequence of float
         From 0 to 100; read on the host.
-    axis : int or tuple of int, optional
-        Along which axes; all if None.
-    out : Array, optional
-        Takes the result and is returned.
-    overwrite_input : bool, default False
-        Without effect.
-    method : str, default 'linear'
-        One of NumPy's.
-    keepdims : bool, default False
-        Whether reduced dimensions stay, with extent 1.
-
-    Returns
-    -------
-    Array
-        Dimensions of ``q`` come first.
 
     Examples
     --------
@@ -251,25 +206,8 @@ def nanpercentile(
 
     Parameters
     ----------
-    a : Array
-        Real numbers.
     q : float or sequence of float
         From 0 to 100; read on the host.
-    axis : int or tuple of int, optional
-        Along which axes; all if None.
-    out : Array, optional
-        Takes the result and is returned.
-    overwrite_input : bool, default False
-        Without effect.
-    method : str, default 'linear'
-        One of NumPy's.
-    keepdims : bool, default False
-        Whether reduced dimensions stay, with extent 1.
-
-    Returns
-    -------
-    Array
-        Dimensions of ``q`` come first.
 
     Examples
     --------

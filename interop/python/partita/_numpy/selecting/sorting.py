@@ -32,8 +32,6 @@ def sort(
         NumPy's names of algorithms, without effect.
     order : None
         Arrays have no fields.
-    stable : bool, optional
-        Without effect, because equal elements keep their order anyway.
     descending : bool, default False
         Whether the largest elements come first; equal ones keep their order.
 
@@ -60,21 +58,6 @@ def argsort(
     """Where along an axis the elements of `sort` come from.
 
     Recorded, of complex numbers computed; computing is collective.
-
-    Parameters
-    ----------
-    a : Array
-        Of any real or complex type.
-    axis : int or None, default -1
-        Which lines; None sorts all elements as one line.
-    kind : str, optional
-        NumPy's names of algorithms, without effect.
-    order : None
-        Arrays have no fields.
-    stable : bool, optional
-        Without effect, because equal elements keep their order anyway.
-    descending : bool, default False
-        Whether the largest elements come first; equal ones keep their order.
 
     Returns
     -------
@@ -146,18 +129,12 @@ def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect"
     ----------
     a : Array
         Of any type.
-    kth : int or sequence of int
-        Which elements.
     axis : int or None, default -1
         Which lines; None takes all elements as one line.
     kind : str
         Without effect.
     order : None
         Arrays have no fields.
-
-    Returns
-    -------
-    Array
 
     Examples
     --------
@@ -174,19 +151,6 @@ def argpartition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introsele
     """Where the elements of `partition` come from.
 
     All elements are sorted. Collective.
-
-    Parameters
-    ----------
-    a : Array
-        Of any type.
-    kth : int or sequence of int
-        Which elements.
-    axis : int or None, default -1
-        Which lines; None takes all elements as one line.
-    kind : str
-        Without effect.
-    order : None
-        Arrays have no fields.
 
     Returns
     -------
