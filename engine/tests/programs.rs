@@ -124,9 +124,7 @@ fn child_alternates() {
         let mut last = Vec::new();
         for _ in 0..3 {
             last.clear();
-            // What a team has evaluated holds programs as long as the team lives.
-            let team = Team::on(&gpus[..1], 1).unwrap();
-            last = quotients(&counted(&team), 1);
+            last = quotients(&counted(&teams[0]), 1);
             steps.run(8).unwrap();
         }
         println!("\nalternation ends");
@@ -134,8 +132,7 @@ fn child_alternates() {
         for _ in 0..3 {
             last.clear();
             teams[0].wait().unwrap();
-            let team = Team::on(&gpus[..1], 1).unwrap();
-            last = quotients(&counted(&team), 1);
+            last = quotients(&counted(&teams[0]), 1);
         }
         is_over.store(true, Ordering::Relaxed);
         (last, capturing.join().unwrap())

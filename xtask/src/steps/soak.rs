@@ -18,7 +18,7 @@ const CHORES: &[Chore] = &[
         "saves that end at every point and at random moments",
         "state",
         &["crashes"],
-        &[("STATE_STRIDE", "1"), ("STATE_KILL_STRIDE", "7"), ("STATE_KILLS", "200")],
+        &[("STATE_STRIDE", "1"), ("STATE_KILL_STRIDE", "1"), ("STATE_KILLS", "200")],
     ),
     ("states with every byte damaged", "state", &["any_damaged_byte"], &[("STATE_STRIDE", "1")]),
     ("strangers at the port", "sockets", &[], &[("PARTITA_SOAK", "30")]),

@@ -13,6 +13,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use crate::array::lower::graph::Graph;
 use crate::array::lower::steps::list::Lowered;
 use crate::array::run::cache::commands::CachedCommands;
+use crate::device::Program;
 use crate::team::Team;
 
 /// Larger graphs are lowered every time: next to what they compute that is little.
@@ -40,6 +41,10 @@ impl CachedEvaluation {
     fn weight(&self) -> usize {
         self.graph.nodes.len() + self.commands.as_ref().map_or(0, CachedCommands::len)
     }
+
+    fn is_forgotten(&self) -> bool {
+        self.commands.as_ref().is_some_and(CachedCommands::has_forgotten_programs)
+    }
 }
 
 fn hash_of(graph: &Graph) -> u64 {
@@ -65,6 +70,8 @@ pub(crate) fn keep(team: &Team, cached: CachedEvaluation) {
 struct EvaluationCache {
     evaluations: FxHashMap<u64, Arc<CachedEvaluation>>,
     weight: usize,
+    /// The programs that devices had forgotten when the cache last looked.
+    forgotten: u64,
     #[cfg(test)]
     found: usize,
 }
@@ -78,6 +85,11 @@ impl EvaluationCache {
     }
 
     fn insert(&mut self, cached: CachedEvaluation) {
+        // What a device forgets is free memory only once no evaluation holds it.
+        if std::mem::replace(&mut self.forgotten, Program::forgotten()) != self.forgotten {
+            self.evaluations.retain(|_, evaluation| !evaluation.is_forgotten());
+            self.weight = self.evaluations.values().map(|evaluation| evaluation.weight()).sum();
+        }
         if self.weight + cached.weight() > MAX_KEPT {
             (self.evaluations, self.weight) = Default::default();
         }

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use partita_kernels::{Launch, Verified};
 
@@ -14,9 +15,29 @@ pub struct Program {
     pub(super) kernel: Verified,
     /// As the driver has it.
     pub(in crate::device) code: Box<dyn Any + Send + Sync>,
+    /// Its device keeps it no longer.
+    pub(super) is_forgotten: AtomicBool,
 }
 
+/// Counts the programs that devices have forgotten.
+static FORGOTTEN: AtomicU64 = AtomicU64::new(0);
+
 impl Program {
+    /// How many programs the devices of this process have forgotten.
+    pub(crate) fn forgotten() -> u64 {
+        FORGOTTEN.load(Ordering::Relaxed)
+    }
+
+    /// Whether the device has forgotten it: who keeps commands for later should, too.
+    pub(crate) fn is_forgotten(&self) -> bool {
+        self.is_forgotten.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn forget(&self) {
+        self.is_forgotten.store(true, Ordering::Relaxed);
+        FORGOTTEN.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// The kernel it was compiled from.
     pub fn kernel(&self) -> &Verified {
         &self.kernel

@@ -76,6 +76,7 @@ impl Programs {
             let Some(oldest) = oldest.map(|(kernel, _)| kernel.clone()) else { break };
             if let Some(kept) = self.kept.remove(&oldest) {
                 self.bytes -= kept.bytes;
+                kept.program.forget();
                 forgotten.push(kept.program);
             }
         }

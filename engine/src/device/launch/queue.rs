@@ -45,7 +45,7 @@ impl Device {
             say(format_args!("compile for {}:\n{kernel}", self.name()));
         }
         let code = self.driver().compile(&kernel).map_err(|e| self.failed(e))?;
-        let program = Arc::new(Program { device: self.number(), kernel, code });
+        let program = Arc::new(Program { device: self.number(), kernel, code, is_forgotten: false.into() });
         let forgotten = programs.keep(&program, |program| self.bytes_of(program));
         // Dropping them calls the driver: others need not wait for that.
         drop((programs, forgotten));

@@ -86,6 +86,12 @@ impl CachedCommands {
         self.steps.iter().map(|step| step.commands.len()).sum()
     }
 
+    /// Whether a device no longer keeps one of the programs.
+    pub fn has_forgotten_programs(&self) -> bool {
+        let commands = self.steps.iter().flat_map(|step| &step.commands);
+        commands.flat_map(|cached| cached.command.op.jobs()).any(|job| job.program.is_forgotten())
+    }
+
     /// Computes the targets of an equal graph.
     pub fn repeat(
         &self,
