@@ -12,6 +12,7 @@ from .._core.base import array_of
 from .._core.dtypes import as_dtype, default, int64
 from .._core.memory import NUMBERS, OnDevice, Shape, of_dlpack, of_host, of_parts, placed, refuse_copies, team_of
 from .._core.rules import require_fit
+from .._core.watch import is_watched, watch
 from .._native import Distribution, Team
 
 __all__ = [
@@ -73,6 +74,8 @@ def full(
         fill_value = _number("full", fill_value, real=False)
     if dtype is None:
         dtype = kind if kind is not None else default.of_python(type(fill_value))
+    if watch.count and is_watched() and isinstance(fill_value, float):
+        return Array(_native.Array.full(whole, "float64", fill_value), scalar).astype(dtype, copy=False)
     return Array(_native.Array.full(whole, as_dtype(dtype).name, fill_value), scalar)
 
 
@@ -161,6 +164,8 @@ def asarray(
     if copy is False and not (isinstance(obj, Array) and (dtype is None or obj.dtype == dtype)):
         raise ValueError(f"asarray: expected an array of that type for copy=False, given {type(obj).__name__}; allow a copy")
     if not isinstance(obj, Array):
+        if watch.count and is_watched() and dtype is not None and as_dtype(dtype).kind == "f":
+            return Array(*of_host(obj, None, dist, team)).astype(dtype, copy=False)
         return Array(*of_host(obj, dtype, dist, team))
     moved = obj if team is None else obj.to_device(team)
     moved = moved if dist is None or dist == moved.dist else moved.redistribute(dist)

@@ -268,7 +268,7 @@ def concatenate(
     common = result_type(*(x.dtype for x in given)) if dtype is None else as_dtype(dtype)
     if dtype is not None and not all(can_cast(x.dtype, common, casting) for x in given):
         raise TypeError(f"concatenate: expected arrays that can be cast to {common.name} with {casting!r}, given others; use astype")
-    made = type(first)(_native.Array.concatenate([x._native.cast(common.name) for x in given], d))
+    made = type(first)(_native.Array.concatenate([x.astype(common, copy=False)._native for x in given], d))
     return made if out is None else write("concatenate", out, made, casting=casting)
 
 

@@ -15,6 +15,7 @@ from .._core.rearrange import broadcast_to, concatenate, moveaxis, reshape
 from .._core.reductions import all, argmax, argmin, max, mean, min, prod, sum
 from .._core.views.index import Axis, axes_of, one_axis
 from .._core.views.indexing import finished
+from .._core.watch import is_watched, unwatched, watch
 from .ufuncs.ufunc import scanned
 
 __all__ = [
@@ -165,7 +166,10 @@ def nanmean(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepd
     """Means of what is not NaN."""
     filled, known = _filled("nanmean", a, 0)
     mask = where if known is None else known if where is True else known & where
-    return mean(filled, axis, dtype, out, keepdims, where=True if mask is None else mask)
+    if watch.count and is_watched():
+        # A line of NaN alone divides by no count, which is no fault; a sum may overflow.
+        sum(filled, axis, dtype, keepdims=keepdims, where=True if mask is None else mask)
+    return unwatched(mean)(filled, axis, dtype, out, keepdims, where=True if mask is None else mask)
 
 
 def nanvar(

@@ -10,6 +10,7 @@ from ..dtypes import can_cast, number_of
 from .index import Selection, positions_of, selection_of, whole
 from ..memory import NUMBERS
 from ..rules import of_rank, where
+from ..watch import is_watched, watch
 from .links import Link, Strides, put, read, scatter, view
 
 
@@ -67,6 +68,11 @@ def assign(x: A, key: Any, value: Any) -> None:
     array = None if is_number else operand(value, x)
     if array is None and not is_number:
         raise TypeError(f"assignment: expected an array or a number, given {type(value).__name__}")
+    if watch.count and is_watched():
+        if isinstance(value, float):
+            # A number, too, may be beyond what the array holds.
+            array = made(_native.Array.full(_native.Distribution((1,), team=x.team), "float64", value), True)
+        array = array if array is None or array.dtype is x.dtype else array.astype(x.dtype)
     selection = selection_of(key, x.shape)
     if selection is None:
         _assign_at(x, key, value if array is None else array)
@@ -110,7 +116,8 @@ def assign_all(x: A, result: A) -> A:
     if not x._scalar and not result._scalar and result.ndim > x.ndim:
         text = f"in-place operation: expected a result of shape {x.shape}, given {result.shape}; use a new array"
         raise ValueError(text)
-    put(x, whole(x.shape), _as_shape(result, x.shape).cast(x.dtype.name))
+    result = result if result.dtype is x.dtype else result.astype(x.dtype)
+    put(x, whole(x.shape), _as_shape(result, x.shape))
     return x
 
 

@@ -16,6 +16,7 @@ from ... import _native
 from ..._api.functions import abs, any, isfinite, isinf, isnan
 from ..._core.array import Array
 from ..._core.base import array_of
+from ..._core.dtypes import float16
 from ..._core.rules import of_rank
 from ..._core.watch import KINDS, Checks, Modes, modes, set_modes, watch
 from ...errors import UnsupportedError
@@ -151,6 +152,8 @@ def _masks(name: str, inputs: tuple[Any, ...], result: Array) -> Iterator[tuple[
             yield "over", (inputs[0] == iinfo(result.dtype).min) & (inputs[1] == -1 if result.dtype.kind == "i" else False)
     if result.dtype.kind not in "fc" or name == "spacing":
         return
+    # The other operand says where to go.
+    inputs = inputs[:1] if name == "nextafter" else inputs
     pole = _POLES[name](*inputs) if name in _POLES else False
     infinite = functools.reduce(operator.and_, map(_finite, inputs), isinf(result))
     yield "divide", infinite & pole
@@ -160,7 +163,7 @@ def _masks(name: str, inputs: tuple[Any, ...], result: Array) -> Iterator[tuple[
 
 def _cast(x: Any, result: Array) -> Iterator[tuple[str, Any]]:
     """Of a conversion: integers hold neither NaN nor what is beyond their ends."""
-    if x.dtype.kind not in "fc":
+    if x.dtype.kind not in "fc" and result.dtype is not float16:
         return
     if result.dtype.kind in "iu":
         limits, whole = iinfo(result.dtype), trunc(x)
