@@ -341,6 +341,16 @@ fn arrays_and_their_mirror_images_are_loaded_once() {
     let many = [(1, false), (1, true), (2, true), (2, false), (3, true), (3, false)];
     assert_eq!(run(DType::F32, [1, 64, 64], &many, setting), ["mirrored"]);
     assert!(!run(DType::F64, [1, 64, 64], &many, setting).contains(&"mirrored"));
+    // What a kernel changes in place it has read before another thread's square is stored.
+    let mut k = Builder::new("into", 3);
+    let (a, b, both) = (k.input(DType::F32), k.input(DType::F32), k.inout(DType::F32));
+    let [x, y, old] = [a, b, both].map(|param| k.load(param, &[0; 3]));
+    let sum = k.binary(BinaryOp::Add, x, y);
+    let sum = k.binary(BinaryOp::Add, sum, old);
+    let kernel = k.elementwise(&[(both, sum)]).unwrap();
+    let (launch, mut arrays) = by_two_launch(&kernel, [2, 45, 45], &[(1, false), (1, true)]);
+    arrays[2] = small_numbers(DType::F32, 2 * 45 * 45, 5);
+    assert_eq!(agree(&kernel, &launch, &arrays, setting), ["transpose"]);
 }
 
 #[test]
