@@ -7,7 +7,6 @@ from typing import Any
 from .. import _native
 from .._core import dtypes
 from .._core.dtypes import DType, as_dtype
-from .._core.memory import choose_default_team
 from .._native import Team
 
 __all__ = ["default_team", "get_default_dtype", "get_default_team", "set_default_dtype", "set_default_team"]
@@ -36,7 +35,7 @@ def set_default_team(team: Team | None) -> None:
     4
     >>> pt.set_default_team(None)
     """
-    choose_default_team(_checked(team))
+    _native.choose_default_team(_checked(team))
 
 
 def get_default_team() -> Team:
@@ -76,11 +75,11 @@ class default_team:
         return f"<partita.default_team {self._team}>"
 
     def __enter__(self) -> Team | None:
-        self._before.append(choose_default_team(self._team))
+        self._before.append(_native.choose_default_team(self._team))
         return self._team
 
     def __exit__(self, *error: object) -> None:
-        choose_default_team(self._before.pop())
+        _native.choose_default_team(self._before.pop())
 
 
 def set_default_dtype(dtype: Any) -> None:

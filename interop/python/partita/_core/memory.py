@@ -93,18 +93,9 @@ def team_of(team: Team | None, device: OnDevice) -> Team | None:
     return team if device is None else device if isinstance(device, Team) else Team(None, device)
 
 
-#: Distributions over the default team, by shape: a few, as programs make many arrays of few shapes.
-_places: dict[tuple[int, ...], Distribution] = {}
+#: Distributions over default teams, by shape: a few, as programs make many arrays of few shapes.
+_places: dict[tuple[int, ...], tuple[Team, Distribution]] = {}
 _MOST_PLACES = 64
-
-
-def choose_default_team(team: Team | None) -> Team | None:
-    """Sets the default team; gives the one before."""
-    global _places
-    before = _native.choose_default_team(team)
-    # What another thread makes now over the former team goes into the former dictionary.
-    _places = {}
-    return before
 
 
 def placed(name: str, shape: Shape, dist: Distribution | None, team: Team | None) -> tuple[Distribution, bool]:
@@ -113,13 +104,14 @@ def placed(name: str, shape: Shape, dist: Distribution | None, team: Team | None
     if dist is None and team is not None:
         return Distribution(extents or (1,), team=team), extents == ()
     if dist is None:
-        places = _places
-        found = places.get(extents)
-        if found is None:
-            if len(places) >= _MOST_PLACES:
-                places.clear()
-            found = places[extents] = Distribution(extents or (1,))
-        return found, extents == ()
+        # Not the same for ever: the program may set another, or load MPI.
+        team = _native.get_default_team()
+        found = _places.get(extents)
+        if found is None or found[0] != team:
+            if len(_places) >= _MOST_PLACES:
+                _places.clear()
+            found = _places[extents] = team, Distribution(extents or (1,), team=team)
+        return found[1], extents == ()
     if dist.shape != extents:
         given = f"shape {extents} and a distribution of shape {dist.shape}"
         raise ValueError(f"{name}: expected a distribution of the array's shape, given {given}; make it for that shape")
