@@ -20,10 +20,10 @@ CASES = {
 
 
 def table() -> tuple[str, dict[str, dict[str, str]]]:
-    """The title of the first section, and its cells by case and column."""
+    """The title of the newest section with a table of cases, and that table by case and column."""
     lines = (HERE / "gpu.md").read_text().splitlines()
-    title = next(line.strip("# ") for line in lines if line.startswith("## "))
-    start = next(at for at, line in enumerate(lines) if line.startswith("| case | "))
+    start = next(at for at, line in enumerate(lines) if line.startswith("| case | H100 f32 "))
+    title = next(line.strip("# ") for line in reversed(lines[:start]) if line.startswith("## "))
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[start:]]
     end = next(at for at, row in enumerate(cells) if len(row) != len(cells[0]))
     return title, {row[0]: dict(zip(cells[0], row, strict=True)) for row in cells[2:end]}
