@@ -61,8 +61,8 @@ fn kind_of(name: &str) -> Option<FaultKind> {
 
 /// Arms this thread, which is a rank, with a fault at the point that it reaches after so many of any name:
 /// the calls of the file system in a save are points, too. Its kind is one of those of `PARTITA_FAULT`, or
-/// `full`: no space is left. Any other word takes the fault back. Gives after how many points one was still to
-/// come. For tests.
+/// `full`: no space is left. Any other word takes the fault back. Gives after how many points one was still
+/// to come. For tests.
 pub fn inject(passes: u64, kind: &str) -> Option<u64> {
     ARMED.replace(kind_of(kind).map(|kind| Fault { point: None, passes, kind })).map(|fault| fault.passes)
 }
