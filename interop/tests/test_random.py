@@ -6,6 +6,7 @@ import itertools
 import os
 import pathlib
 import pickle
+import re
 import subprocess
 import sys
 
@@ -498,14 +499,66 @@ def test_draws_in_a_loop(team, parts):
     assert u.numpy().tobytes() == v.numpy().tobytes()
 
 
-def test_what_computes_is_refused_in_a_loop_by_name():
+#: What a step may draw: of a generator and the state, 20 elements.
+REPLAYED = {
+    "random": lambda g, u: g.random(20), "integers": lambda g, u: g.integers(0, 9, 20), "choice": lambda g, u: g.choice(9, 20),
+    "uniform": lambda g, u: g.uniform(u, u + 1.0), "normal": lambda g, u: g.normal(0.0, u * u), "exponential": lambda g, u: g.exponential(u * u + 1.0),
+    "triangular": lambda g, u: g.triangular(u - 1.0, u, u + 1.0), "wald": lambda g, u: g.wald(1.0, 2.0, 20), "pareto": lambda g, u: g.pareto(u * u + 1.0),
+    "geometric": lambda g, u: g.geometric(0.3, 20), "one number": lambda g, u: g.normal(), "lognormal": lambda g, u: g.lognormal(size=20),
+    "poisson": lambda g, u: g.poisson(9.5, 20), "poisson of 0": lambda g, u: g.poisson(0, 20), "a numpy number": lambda g, u: g.poisson(np.float32(2), 20),
+    "binomial": lambda g, u: g.binomial(5, 0.4, 20), "binomial of many": lambda g, u: g.binomial(1000, 0.995, 20), "of NumPy's": lambda g, u: g.rayleigh(2.0, (20,)),
+}  # fmt: skip
+#: What it may not, by the name that the error begins with.
+REFUSED = {
+    "gamma": lambda g, u: g.gamma(2.0, size=20), "standard_t": lambda g, u: g.standard_t(3.0, 20), "vonmises": lambda g, u: g.vonmises(0.0, 1.0, 20),
+    "poisson: .*step; .*below 10": lambda g, u: g.poisson(u * u), "poisson": lambda g, u: g.poisson(10, 20), "binomial: .*step; .*below 10": lambda g, u: g.binomial(u * 0 + 5, 0.5),
+    "binomial": lambda g, u: g.binomial(50, 0.5, 20), "negative_binomial": lambda g, u: g.negative_binomial(3, 0.5, 20),
+    "multinomial": lambda g, u: g.multinomial(5, [0.5, 0.5]), "dirichlet": lambda g, u: g.dirichlet([1, 2]), "multivariate_normal": lambda g, u: g.multivariate_normal([0], [[1]]),
+    "choice: .*step; .*without p": lambda g, u: g.choice(2, 20, p=[0.5, 0.5]), "choice": lambda g, u: g.choice(u, 20), "choice: .*step; .*of integers": lambda g, u: g.choice(30, 20, replace=False),
+    "permutation": lambda g, u: g.permutation(20), "permuted": lambda g, u: g.permuted(u), "shuffle": lambda g, u: g.shuffle(u), "bytes": lambda g, u: g.bytes(3),
+    "spawn": lambda g, u: g.spawn(1), "random_raw": lambda g, u: g.bit_generator.random_raw(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REPLAYED)
+def test_a_loop_draws_what_single_steps_draw(host_team, name):
+    """Parameters that are arrays are not read inside a step, so not tested either."""
+    with pt.default_team(host_team):
+        looped, plain, drawn = default_rng(6), default_rng(6), REPLAYED[name]
+        u, v = (pt.arange(20) / 20 for _ in range(2))
+
+        def step(x):
+            x += 0.25 * drawn(looped, x)
+
+        loop = pt.Loop(step)
+        loop.run(u, steps=9)
+        assert loop.is_replaying
+        for _ in range(9):
+            v += 0.25 * drawn(plain, v)
+        assert u.numpy().tobytes() == v.numpy().tobytes() and (u[1] == 0.05) == (name == "poisson of 0")
+        assert looped.bit_generator.state == plain.bit_generator.state
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_computes_is_refused_in_a_loop_by_name(host_team, name):
+    """With the reason and what to do."""
     rng = default_rng(1)
+    with pt.default_team(host_team), pytest.raises(ValueError, match=f"^{name.split(':')[0]}: .*replay.*inside a Loop's step; .*draw before the Loop") as raised:
+        pt.Loop(lambda u: [REFUSED[name](rng, u)] and None).run(pt.zeros(20), steps=5)
+    assert re.match(name, str(raised.value))
 
-    def step(u):
-        u += rng.gamma(2.0, size=4)
 
-    with pytest.raises(ValueError, match="gamma: .*draw before the Loop"):
-        pt.Loop(step).run(pt.zeros(4), steps=5)
+def test_counts_are_those_of_large_means_at_the_edge():
+    """Numbers are told apart from 10 as elements of the array are, in its type."""
+    of_numbers, of_arrays, mean = default_rng(2), default_rng(2), 10 - 2.0**-30
+    draws = [lambda g, x: g.poisson(x(mean), 50), lambda g, x: g.binomial(x(20), x(mean / 20), 50), lambda g, x: g.binomial(20, x(1 - mean / 20), 50)]
+    try:
+        for dtype in ("float64", "float32"):
+            pt.set_default_dtype(dtype)
+            for draw in draws:
+                assert draw(of_numbers, float).tolist() == draw(of_arrays, lambda n: pt.full(50, n)).tolist()
+    finally:
+        pt.set_default_dtype("float64")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from .._core.array import Array
 from .._core.base import made
 from .._core.dtypes import as_dtype, default, float32, float64, int64
 from .._core.memory import NUMBERS, Shape, placed
-from .._core.watch import unwatched
+from .._core.watch import in_step, unwatched
 from .._native import Distribution as Layout
 from .._native import Team
 from ._distributions import DISTRIBUTIONS, RULES, Distribution
@@ -22,7 +22,7 @@ from .._numpy.selecting.selection import take
 from .._numpy.selecting.sorting import argsort
 from ._joint import JointDraws
 from ._permute import permuted
-from ._stream import PCG64, BitGenerator, Draw, Parameter, SeedSequence, absent
+from ._stream import PCG64, BitGenerator, Draw, Parameter, SeedSequence, absent, beside_steps, refuse_in_step
 
 _Size = Shape | None
 Seed = int | Sequence[int] | SeedSequence | BitGenerator | None
@@ -65,11 +65,10 @@ def _place(
         if type(value) not in NUMBERS and not isinstance(value, Array):
             value = found[key] = _array(value, team if team is not None else dist.team if dist is not None else None)
         words, test = RULES[rules[key]]
-        passed = test(value)
         if isinstance(value, Array):
             arrays.append(value)
-            passed = passed.all()
-        if not passed:
+        # A step reads no arrays.
+        if not (in_step() or test(value).all() if isinstance(value, Array) else test(value)):
             text = "an element that is not" if isinstance(value, Array) else value
             raise ValueError(f"{name}: expected {key} {words}, given {text}")
     if arrays:
@@ -136,7 +135,7 @@ class Generator(JointDraws):
     Shapes are global. The same seed and calls give the same elements on every team, distribution and device, because the
     functions they are made with are Partita's own. Parameters of distributions are numbers or arrays, which broadcast. Drawing
     is recorded like arithmetic, except where a method says that it computes; arrays as parameters are tested, which
-    computes them.
+    computes them, except inside the step of a `Loop`.
 
     Parameters
     ----------
@@ -298,6 +297,8 @@ class Generator(JointDraws):
         >>> sorted(pt.random.default_rng(1).choice(5, 5, replace=False).tolist())
         [0, 1, 2, 3, 4]
         """
+        if not replace or p is not None or not isinstance(a, int):
+            refuse_in_step("choice", remedy="choose with repetition, of integers and without p, or ")
         source = a if isinstance(a, (int, Array)) else asarray(a, team=team)
         count = source if isinstance(source, int) else source.shape[axis]
         shape = () if size is None else size
@@ -334,6 +335,7 @@ class Generator(JointDraws):
         chosen = order[:number].redistribute(Layout(number, team=whole.team)) if number < count else order
         return chosen[0] if scalar else chosen.reshape(whole.shape).redistribute(whole)
 
+    @beside_steps
     def permutation(self, x: Any, axis: int = 0, *, team: Team | None = None) -> Array:
         """The integers below ``x`` in random order, or a copy of an array with its slices along ``axis`` in random order.
 
@@ -357,6 +359,7 @@ class Generator(JointDraws):
         count = x if isinstance(x, int) else x.shape[axis]
         return self.choice(x, count, False, axis=axis, team=team)
 
+    @beside_steps
     def shuffle(self, x: Array, axis: int = 0) -> None:
         """Puts the slices of an array along ``axis`` in random order, in place. Computes.
 

@@ -7,11 +7,12 @@ of bit generators. Draws are recorded, so that numbers are made where they are n
 
 from __future__ import annotations
 
+import functools
 import operator
 import secrets
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn, Self, TypeVar
 
 from .. import _native
 from .._api.functions import log, sqrt, trunc
@@ -19,6 +20,7 @@ from .._core.array import Array
 from .._core.base import made
 from .._core.dtypes import DType, float64
 from .._core.rules import where
+from .._core.watch import in_step
 from .._core.ranks.teams import of_processes
 from .._native import Distribution, Team
 
@@ -43,6 +45,27 @@ def absent(whose: str, name: str) -> str:
         elif hasattr(np.random, name):
             text += f": it is not there; use numpy.random.{name}, which works on the host"
     return text
+
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def refuse_in_step(name: str, given: str = "a draw", remedy: str = "") -> None:
+    """Raises inside the step of a `Loop`: for draws that read or order elements, or whose parameters come from the host."""
+    if in_step():
+        expected = "expected a step that only computes, because a replay cannot repeat what the host does"
+        raise ValueError(f"{name}: {expected}, given {given} inside a Loop's step; {remedy}draw before the Loop or between its runs")
+
+
+def beside_steps(function: _F) -> _F:
+    """The draw, which a step of a `Loop` cannot take."""
+
+    @functools.wraps(function)
+    def checked(*args: Any, **words: Any) -> Any:
+        refuse_in_step(function.__name__)
+        return function(*args, **words)
+
+    return checked  # type: ignore[return-value]
 
 
 class SeedSequence:
@@ -190,10 +213,12 @@ class BitGenerator:
         self._generator = self._generator or _native.Generator([0])
         self._generator.__setstate__(values)
 
+    @beside_steps
     def spawn(self, n_children: int) -> list[Self]:
         """Independent streams, by the seed's `SeedSequence.spawn`."""
         return [type(self)(seed) for seed in self.seed_seq.spawn(n_children)]
 
+    @beside_steps
     def random_raw(self, size: int | Sequence[int] | None = None, output: bool = True) -> Any:
         """Random words of 64 bits: a number, or NumPy's array. Local with a seed."""
         import numpy as np
@@ -269,6 +294,16 @@ class Draw:
         if isinstance(value, Array):
             return value
         return self._made(_native.Array.full(self.dist, self.kind.name, value))
+
+    def has(self, test: Callable[..., Any], *parameters: Parameter) -> bool:
+        """Whether numbers, in this type, or some elements of arrays pass a test. Arrays are read, so not inside a step."""
+        if any(isinstance(x, Array) for x in parameters):
+            refuse_in_step(self.name, "an array", "pass numbers whose mean is below 10, or ")
+            return bool(test(*map(self.constant, parameters)).any())
+        import numpy as np
+
+        with np.errstate(all="ignore"):
+            return bool(test(*map(np.dtype(self.kind.name).type, parameters)))
 
     def gamma(self, shape: Parameter) -> tuple[Array, Array]:
         """Of scale 1, by rejection (Marsaglia and Tsang, 2000): x and l, of which x * e^l is so distributed. Computes."""
