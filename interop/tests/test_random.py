@@ -406,16 +406,45 @@ def test_permuted_choices_and_bytes():
     assert rng.choice(table, (2, 5), axis=0).shape == (2, 5, 2) and rng.choice(table, axis=1).shape == (3,)
 
 
-def test_absent_names_have_remedies():
-    with pytest.raises(AttributeError, match=r"asarray\(numpy.random.default_rng\(seed\).zipf"):
-        pt.random.zipf
-    with pytest.raises(AttributeError, match="numpy.random.random_integers"):
-        pt.random.random_integers
-    with pytest.raises(AttributeError, match="hypergeometric"):
-        default_rng(1).hypergeometric
-    with pytest.raises(AttributeError, match="ctypes"):
-        PCG64(1).ctypes
-    assert not hasattr(default_rng(1), "nonsense") and hasattr(Philox(1), "state")
+@pytest.mark.parametrize("seed", [
+    np.random.PCG64(1), np.random.MT19937(1), np.random.default_rng(1), np.random.RandomState(1), 1.5, [1, 2.5], "seed", np.ones(2),
+], ids=str)  # fmt: skip
+@pytest.mark.parametrize("make", [default_rng, pt.random.Generator, RandomState, PCG64, SeedSequence, pt.random.BitGenerator])
+def test_what_is_no_seed_is_refused_with_a_remedy(make, seed):
+    with pytest.raises(TypeError, match=r"expected an int of at least 0 as a seed, several, .*, given .*; .*partita.random"):
+        make(seed)
+
+
+def test_seed_sequences_of_numpys_are_seeds():
+    """Their entropy is taken, and where they were spawned."""
+    theirs, ours = np.random.SeedSequence([3, 4]), SeedSequence([3, 4])
+    for seed, same in [(theirs, ours), *zip(theirs.spawn(2), ours.spawn(2), strict=True)]:
+        for make in (default_rng, RandomState, Philox):
+            assert make(seed).spawn(1)[0].random_raw() == make(same).spawn(1)[0].random_raw() if make is Philox else make(seed).random() == make(same).random()
+    assert default_rng(np.random.SeedSequence(7)).random() == default_rng(7).random() and SeedSequence(theirs.entropy).state == SeedSequence([3, 4]).state
+
+
+@pytest.mark.parametrize("name, given", [("random", ()), ("standard_normal", ()), ("standard_exponential", ()), ("standard_gamma", (2.0,))])
+def test_numbers_go_into_out(host_team, name, given):
+    u = pt.zeros((3, 4), team=host_team)
+    before = u
+    assert getattr(default_rng(3), name)(*given, out=u) is u is before
+    assert u.tolist() == getattr(default_rng(3), name)(*given, size=(3, 4)).tolist()
+    assert getattr(default_rng(3), name)(*given, size=(3, 4), out=u) is u
+    single = pt.zeros(5, "float32", team=host_team)
+    getattr(default_rng(3), name)(*given, dtype="float32", out=single)
+    assert single.dtype == pt.float32 and single.all()
+    for size in (5, 4, (1, 4)):
+        with pytest.raises(ValueError, match="expected"):
+            getattr(default_rng(3), name)(*given, size=size, out=u)
+    host, zero = np.zeros((3, 4)), pt.zeros((), team=host_team)
+    getattr(default_rng(3), name)(*given, out=host)
+    assert host.tolist() == u.tolist() and getattr(default_rng(3), name)(*given, out=zero) is zero and zero == u[0, 0]
+
+
+def test_choices_may_be_unshuffled():
+    """Without effect: any order of a sample will do."""
+    assert sorted(default_rng(1).choice(5, 5, replace=False, shuffle=False).tolist()) == [0, 1, 2, 3, 4]
 
 
 _DRAWS = """

@@ -13,6 +13,7 @@ first array: on its distribution where the shape is the same, otherwise in block
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ from .._core.views.index import one_axis
 from .._core.watch import KINDS, modes
 from .._numpy import products
 from .._numpy.creation import eye
+from ..errors import Missing
 from .einsum import einsum
 
 if TYPE_CHECKING:
@@ -46,7 +48,7 @@ def __getattr__(name: str) -> Any:
         import numpy as np
 
         return np.linalg.LinAlgError
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise Missing("module 'partita.linalg'", name, sys.modules[__name__])
 
 
 def _floats(x: Array) -> Array:

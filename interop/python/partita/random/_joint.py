@@ -12,7 +12,6 @@ from .._core.array import Array
 from .._core.dtypes import float64, uint8
 from .._core.memory import Shape, placed
 from .._core.rearrange import stack, take_along_axis
-from .._core.watch import unwatched
 from .._numpy.selecting.sorting import argsort
 from ._stream import BitGenerator, Draw, beside_steps
 
@@ -29,7 +28,6 @@ class JointDraws:
     _stream: BitGenerator
 
     @beside_steps
-    @unwatched
     def multivariate_normal(
         self, mean: Any, cov: Any, size: _Size = None, check_valid: str = "warn", tol: float = 1e-8, *, method: str = "svd"
     ) -> Array:
@@ -83,7 +81,6 @@ class JointDraws:
         return rows
 
     @beside_steps
-    @unwatched
     def multinomial(self, n: Any, pvals: Sequence[float], size: _Size = None) -> Array:
         """How often each of several results came in ``n`` trials (int64), by a binomial count for each. Computes.
 
@@ -120,7 +117,6 @@ class JointDraws:
         return rows
 
     @beside_steps
-    @unwatched
     def dirichlet(self, alpha: Sequence[float], size: _Size = None) -> Array:
         """Positive numbers of sum 1: shares of gamma distributed numbers of these shapes. Computes.
 
