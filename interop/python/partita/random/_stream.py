@@ -166,6 +166,9 @@ class BitGenerator:
         self._generator = None if self._seed_seq is None else self._seed_seq._native()
         self.lock = threading.RLock()
 
+    def __repr__(self) -> str:
+        return f"<partita.random.{type(self).__name__}>"
+
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key != "lock"}
 
