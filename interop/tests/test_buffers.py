@@ -106,17 +106,39 @@ def test_pictures_of_pil(one, mode):
     assert np.array(picture).tobytes() == host.tobytes() and picture.size == (7, 5)
 
 
-def test_numba_compiles_for_it(one):
+def test_numba_indexes_iterates_and_takes_len_of_buffers(one):
     numba = pytest.importorskip("numba")
 
-    @numba.njit
-    def total(x):
-        result = 0.0
-        for k in range(x.shape[0]):
+    def by_index(x):
+        result = 0 * x[0]
+        for k in range(len(x)):
             result += x[k]
         return result
 
-    assert total(pt.arange(5.0, team=one)) == 10
+    def by_iteration(x):
+        result = 0 * x[0]
+        for element in x:
+            result += element
+        return result
+
+    for function in map(numba.njit, (by_index, by_iteration)):
+        for dtype in ("int64", "float32", "float64", "complex128"):
+            u = pt.arange(5, dtype=dtype, team=one)
+            assert function(u) == function(u[1:]) == 10
+    corner = numba.njit(lambda x: x[0, 1])
+    u = pt.asarray(np.arange(15, dtype="float32").reshape(3, 5), team=one)
+    assert corner(u) == 1 and corner(u[1:, 1:]) == 7
+
+
+def test_numba_does_the_rest_with_a_view_of_numpys(one):
+    numba = pytest.importorskip("numba")
+    u = pt.arange(1 << 16, dtype="float64", team=one).eval()
+    device = u.team.devices[0]
+    before, view = device.memory["in_use_bytes"], np.asarray(u)
+    assert numba.njit(lambda x: (x.shape[0], x.sum(), x.ctypes.data))(view) == (1 << 16, float(u.sum()), np.asarray(memoryview(u)).ctypes.data)
+    assert device.memory["in_use_bytes"] == before
+    assert (numba.njit(lambda x: x * 2 + np.sqrt(x))(view) == view * 2 + np.sqrt(view)).all()
+    assert numba.njit(lambda x: x[2] and not x[1] and x.size == 5)(np.asarray(pt.arange(5, team=one) > 1))
 
 
 def test_what_has_no_memory_of_its_own_is_refused_with_a_remedy(one):

@@ -1,6 +1,9 @@
 """`errstate`: floating-point conditions raise as NumPy's do in the same programs, at the end of the block."""
 
 import itertools
+import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -282,18 +285,47 @@ def test_decorators_and_threads(host_team):
     assert found == [("ignore", [np.inf] * 3)]
 
 
-def test_kernels_outside_of_blocks_are_as_ever(host_team):
-    def texts():
-        u = pt.asarray(np.arange(6.0), team=host_team)
-        return [x.explain() for x in (pt.sqrt(1 / u), (u * u).sum(), u.astype("int32"), pt.cumsum(u))]
+_KERNELS = """
+import sys, numpy as np, partita as pt
+def halve(v):
+    v *= 0.5
+def compute():
+    u = pt.asarray(np.arange(1.0, 7.0), "float32", team=pt.Team(2, sys.argv[1]))
+    for x in (pt.sqrt(1 / u), (u * u).sum(), u.astype("int32"), pt.cumsum(u), u @ u, u.mean(), u // 2 + pt.exp(u)):
+        x.eval()
+    pt.Loop(halve).run(u, steps=5)
+if sys.argv[2] == "after a block":
+    with pt.errstate(all="raise"):
+        compute()
+print("begin", file=sys.stderr, flush=True)
+compute()
+"""
 
-    before = texts()
-    with pt.errstate(all="raise", divide="ignore", invalid="ignore"):
-        texts()
-    with pytest.raises(FloatingPointError):
-        with pt.errstate(all="raise"):
-            texts()
-    assert texts() == before
+
+@pytest.mark.parametrize("kind", ["host", "wgpu"])
+def test_kernels_outside_of_blocks_are_as_ever(kind):
+    """The text of each, also in the language of a GPU."""
+    if kind not in {device.kind for device in pt.devices()}:
+        pytest.skip(f"no {kind}")
+
+    def texts(words):
+        environment = {**os.environ, "PARTITA_DEBUG": "3"}
+        done = subprocess.run([sys.executable, "-c", _KERNELS, kind, words], env=environment, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr[-2000:]
+        return [{text for text in part.split("[partita] ") if text.startswith("compile for")} for part in done.stderr.split("begin\n")]
+
+    (none, plain), (inside, after) = texts("alone"), texts("after a block")
+    assert not none and len(plain) > 5 and all("kernel " in text for text in plain) and (kind == "host" or all("workgroup" in text for text in plain))
+    # A kernel that is kept is not compiled again.
+    assert len(inside - plain) > 5 and after <= plain <= inside | after
+
+
+def test_numpys_errstate_is_of_numpys_arrays_alone(host_team):
+    u = pt.zeros(3, team=host_team)
+    with np.errstate(all="raise"):
+        assert (1 / u).tolist() == [np.inf] * 3
+    with np.errstate(all="ignore"), pytest.raises(FloatingPointError), pt.errstate(divide="raise"):
+        1 / u
 
 
 def test_loops_raise_at_the_end_of_run(host_team):

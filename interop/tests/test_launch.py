@@ -57,6 +57,23 @@ def test_ends_without_mpi(kind, others):
         assert len(re.findall(r"rank [01] caught: rank 2 failed in ", out)) == 2, out
 
 
+ENDS_EARLY = """
+import os, sys, partita as pt
+t = pt.Team(3); u = pt.ones(9, team=t); float(u.sum())
+if t.rank == 1: END
+for k in range(1000): float((u + k).sum())
+"""
+
+
+@pytest.mark.parametrize("end, expected", [("sys.exit(3)", 1), ("os._exit(5)", 5), ("os.kill(os.getpid(), 9)", 137)])
+def test_exit_codes_of_ranks_that_end_early(tmp_path, end, expected):
+    """As the documents say: an early end is an error of the job, whose code is 1, unless the interpreter has no part in it."""
+    script = tmp_path / "early.py"
+    script.write_text(ENDS_EARLY.replace("END", end))
+    code, out, _ = launch(3, script)
+    assert code == expected and "rank 1" in out, out
+
+
 def test_launch_refuses_what_it_cannot_start(tmp_path):
     """Once, before anything starts."""
     (tmp_path / "folder").mkdir()

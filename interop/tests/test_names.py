@@ -1,6 +1,7 @@
 """Names that are not there: what to do, or what was meant."""
 
 import pickle
+import re
 import subprocess
 import sys
 import traceback
@@ -44,7 +45,7 @@ def test_far_names_are_not():
 
 
 def test_remedies_can_be_followed():
-    """No type or class is called with an array, and what NumPy has not for numbers is not recommended."""
+    """Calls that are recommended work, and what NumPy has not for numbers is not recommended."""
     absent = [name for name in np.__all__ if name != "broadcast" and not hasattr(pt, name)]
     assert len(absent) > 20
     for name in absent:
@@ -52,11 +53,63 @@ def test_remedies_can_be_followed():
             getattr(pt, name)
         text = str(raised.value)
         assert ": " in text and "did you mean" not in text, text
-        if "(u.numpy())" in text:
-            assert name in ("i0", "kaiser", "test", "ctypeslib") and not isinstance(getattr(np, name), type), text
-    for name in ("float128", "busday_count", "is_busday", "isnat", "str_", "memmap"):
-        with pytest.raises(AttributeError, match="^((?!numpy\\().)*$"):
+        follow(text)
+    for name in ("float128", "busday_count", "is_busday", "isnat", "str_", "memmap", "test"):
+        with pytest.raises(AttributeError, match="^((?!numpy\\.?[a-z]*\\().)*$"):
             getattr(pt, name)
+
+
+def follow(text):
+    """Evaluates what an error recommends to use of NumPy's."""
+    names = {"u": pt.ones(3, team=pt.Team(1, "host")), "numpy": np, "asarray": pt.asarray, "M": 5, "beta": 2.0, "seed": 1}
+    for word in re.findall(r"use ((?:asarray\()?numpy\.\S+?(?:\([^;]*\))?)(?=[,;]|$)", text):
+        eval(word.replace("asarray(", "").replace("(...))", "") if "(...)" in word else word, names)
+
+
+#: Names of NumPy 1, and what they are called now; None: what is said of them names nothing of Partita's.
+FORMER = {
+    "in1d": "isin", "product": "prod", "cumproduct": "cumprod", "alltrue": "all", "sometrue": "any", "round_": "round", "NaN": "nan", "Inf": "inf",
+    "Infinity": "inf", "infty": "inf", "PINF": "inf", "trapz": "trapezoid", "msort": "sort", "float_": "float64", "complex_": "complex128",
+    "cfloat": "complex128", "singlecomplex": "complex64", "obj2sctype": r"dtype\(obj\).type", "issubsctype": "issubdtype", "recfromcsv": "genfromtxt",
+    "cast": r"asarray\(arr, dtype=dtype\)", "asfarray": "asarray", "find_common_type": "result_type", "asscalar": r"u.item\(\)", "alen": r"len\(u\)",
+    "mat": "arrays and @", "longfloat": "float64", "longcomplex": "complex128", "unicode_": "numbers and bools only", "int": "Python's", "float": "Python's",
+    "dual": None, "compat": None, "who": None, "lookfor": None, "add_newdoc": None, "fastCopyAndTranspose": r"arr.T.copy\(\)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORMER)
+def test_former_names_of_numpy_are_told_of_rightly(name):
+    """Not by a name that looks like them."""
+    with pytest.raises(AttributeError) as raised:
+        getattr(pt, name)
+    text, now = str(raised.value), FORMER[name]
+    if now is None:
+        assert "did you mean" not in text
+    else:
+        assert re.search(f"(did you mean |[: `]){now}\\b|{now}", text.partition("no attribute")[2]), text
+    follow(text)
+
+
+@pytest.mark.parametrize("owner, wrong, right", [
+    ("random", "PCG46", "PCG64"), ("random", "norml", "normal"), ("random.RandomState(1)", "rnad", "rand"), ("random.default_rng(1)", "intgers", "integers"),
+    ("random.PCG64(1)", "stat", "state"), ("random.PCG64(1)", "random_rwa", "random_raw"), ("linalg", "slove", "solve"), ("lib", "stride_trics", "stride_tricks"),
+])  # fmt: skip
+def test_near_names_of_modules_and_generators_are_suggested(owner, wrong, right):
+    with pytest.raises(AttributeError, match=f"has no attribute {wrong!r}; did you mean {right}\\?$") as raised:
+        getattr(eval(f"pt.{owner}", {"pt": pt}), wrong)
+    assert raised.value.name == wrong and "_api" not in str(raised.value) and "operators" not in str(raised.value)
+
+
+@pytest.mark.parametrize("owner, name, remedy", [
+    ("lib", "scimath", "numpy.lib.scimath"), ("lib", "npyio", "numpy.lib.npyio"), ("random", "set_bit_generator", r"Generator\(PCG64\(seed\)\)"),
+    ("random", "get_bit_generator", r"Generator\(PCG64\(seed\)\)"), ("random.RandomState(1)", "tomaxint", r"integers\(2\*\*63\)"),
+    ("random", "random_integers", "endpoint=True"), ("random.RandomState(1)", "random_integers", "endpoint=True"), ("random", "zipf", r"default_rng\(seed\).zipf"),
+    ("random.PCG64(1)", "jumped", "use spawn"), ("random.PCG64(1)", "advance", "use spawn"), ("random.PCG64(1)", "ctypes", "use spawn"),
+])  # fmt: skip
+def test_absent_names_of_modules_and_generators_have_remedies(owner, name, remedy):
+    with pytest.raises(AttributeError, match=f"has no attribute {name!r}: .*{remedy}") as raised:
+        getattr(eval(f"pt.{owner}", {"pt": pt}), name)
+    follow(str(raised.value))
 
 
 def test_warnings_of_gathered_arrays_are_true(host_team):

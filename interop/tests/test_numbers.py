@@ -3,7 +3,10 @@ type, or an exception of the same class."""
 
 import math
 import operator
+import os
 import resource
+import subprocess
+import sys
 
 import numpy as np
 import partita as pt
@@ -329,6 +332,33 @@ def test_numbers_of_numpy_are_assigned_as_numbers(monkeypatch, kind):
     u = pt.zeros(8, kind)
     u[2:4] = np.ones(1, kind)[0]
     assert u.numpy().tolist() == [0, 0, 1, 1, 0, 0, 0, 0]
+
+
+_EQUAL = """
+import sys, numpy as np, partita as pt
+h = np.linspace(0.1, 1, 9)
+u = pt.asarray(h, team=pt.Team(int(sys.argv[1]), "host"))
+def compare(a, b):
+    for ours, theirs in ((u * a + b, h * a + b), ((u - a) * (u + b), (h - a) * (h + b)), (pt.where(u > a, b, a), np.where(h > a, b, a)),
+                         (a / (u + b), a / (h + b)), (pt.minimum(u * a, u * b), np.minimum(h * a, h * b))):
+        np.testing.assert_allclose(ours.numpy(), theirs, rtol=1e-14)
+compare(FIRST)
+print("warm", file=sys.stderr, flush=True)
+for numbers in ((2.0, 3.0), (3.0, 2.0), (0.0, -0.0), (-0.0, 0.0), (1.0, 1.0), (0.0, 1.0), (1.0, 0.5), (-1.0, 1.0), (2, 2), (2, 3.5)):
+    compare(*map(float, numbers))
+"""
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("first", ["2.5, 2.5", "1.0, 1.0", "0.0, -0.0", "0.5, 3.0"])
+def test_numbers_are_never_merged_because_they_are_equal(first, parts):
+    """Kernels that were made for two equal numbers compute with different ones, and none is compiled for them."""
+    environment = {**os.environ, "PARTITA_DEBUG": "2"}
+    program = [sys.executable, "-c", _EQUAL.replace("FIRST", first), str(parts)]
+    done = subprocess.run(program, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-2000:]
+    before, after = done.stderr.split("warm\n")
+    assert before.count("compile for") == 5 and after.count("compile for") == 0, after[:2000]
 
 
 def test_new_numbers_take_no_memory():

@@ -70,7 +70,7 @@ def test_the_benchmark_is_in_wheels_alone():
 
 @pytest.mark.parametrize(("name", "reason"), [
     ("/no_such/x.png", "given /no_such/x.png; make /no_such"), (".", "given the folder ."), ("no_such/x.png", "make no_such"),
-    (f"{'x' * 300}", "File name too long"),
+    ("a.xyz", "ends in .png"), ("no_such/a.JPG", "ends in .png"), (f"{'x' * 300}", "File name too long"),
 ])  # fmt: skip
 def test_a_demo_without_a_place_for_its_picture_fails_before_it_computes(name, reason):
     code, out, err = python("-m", "partita", "demo", name)

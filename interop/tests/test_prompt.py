@@ -1,6 +1,7 @@
 """What is seen at the prompt: NumPy's text of the elements, without reading more than is shown."""
 
 import re
+import types
 
 import numpy as np
 import partita as pt
@@ -104,13 +105,17 @@ def test_everything_public_has_a_readable_repr():
         pt.iinfo("int8"), pt.add, pt.Block(), pt.Block([0, 2, 4]), pt.Cyclic(2), pt.Unstructured([[0, 1], [2, 3]]), partition,
         pt.collective.broadcast(partition, partition), pt.mgrid, pt.ogrid, pt.r_, pt.c_, pt.s_, pt.index_exp, pt.unique_all(u),
         pt.unique_counts(u), pt.unique_inverse(u), pt.linalg.eigh(pt.ones((2, 2))), pt.linalg.svd(pt.ones((2, 2))),
-        pt.random.default_rng(1), pt.Error("text"), pt.__array_namespace_info__(), pt.lib, pt.ndarray(3),
+        pt.random.default_rng(1), pt.random.RandomState(1), pt.random.SeedSequence(1), pt.random.BitGenerator(1), pt.random.PCG64(1),
+        pt.random.PCG64DXSM(), pt.random.Philox(1), pt.random.SFC64(1), *pt.random.MT19937(1).spawn(1), pt.Error("text"), pt.__array_namespace_info__(), pt.lib, pt.ndarray(3),
     ]  # fmt: skip
     shown = {type(x).__name__ for x in instances}
-    for name, made in vars(pt).items():
+    modules = [pt, *(x for x in vars(pt).values() if isinstance(x, types.ModuleType) and re.match(r"partita\.(?!_n)", x.__name__)), pt.lib.stride_tricks]
+    assert {pt.random, pt.fft, pt.linalg, pt.lib, pt.operators, pt.collective, pt.array_api} <= set(modules)
+    public = {name: value for module in modules for name, value in vars(module).items() if name in getattr(module, "__all__", vars(module))}
+    for name, made in public.items():
         if isinstance(made, type) and not name.startswith("_") and not issubclass(made, (Exception, pt.generic)):
             assert made.__name__ in shown | {"ndarray", "PartBlock", "Stream"}, f"an instance of {name} is missing above"
-    for name, value in {**{str(n): x for n, x in enumerate(instances)}, **vars(pt)}.items():
+    for name, value in {**{str(n): x for n, x in enumerate(instances)}, **public}.items():
         if not name.startswith("_") and not callable(value) or name.isdigit():
             assert not re.search(r" at 0x[0-9a-f]+>", repr(value)), (name, repr(value))
 

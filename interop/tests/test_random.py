@@ -6,6 +6,7 @@ import itertools
 import os
 import pathlib
 import pickle
+import re
 import subprocess
 import sys
 
@@ -405,16 +406,45 @@ def test_permuted_choices_and_bytes():
     assert rng.choice(table, (2, 5), axis=0).shape == (2, 5, 2) and rng.choice(table, axis=1).shape == (3,)
 
 
-def test_absent_names_have_remedies():
-    with pytest.raises(AttributeError, match=r"asarray\(numpy.random.default_rng\(seed\).zipf"):
-        pt.random.zipf
-    with pytest.raises(AttributeError, match="numpy.random.random_integers"):
-        pt.random.random_integers
-    with pytest.raises(AttributeError, match="hypergeometric"):
-        default_rng(1).hypergeometric
-    with pytest.raises(AttributeError, match="ctypes"):
-        PCG64(1).ctypes
-    assert not hasattr(default_rng(1), "nonsense") and hasattr(Philox(1), "state")
+@pytest.mark.parametrize("seed", [
+    np.random.PCG64(1), np.random.MT19937(1), np.random.default_rng(1), np.random.RandomState(1), 1.5, [1, 2.5], "seed", np.ones(2),
+], ids=str)  # fmt: skip
+@pytest.mark.parametrize("make", [default_rng, pt.random.Generator, RandomState, PCG64, SeedSequence, pt.random.BitGenerator])
+def test_what_is_no_seed_is_refused_with_a_remedy(make, seed):
+    with pytest.raises(TypeError, match=r"expected an int of at least 0 as a seed, several, .*, given .*; .*partita.random"):
+        make(seed)
+
+
+def test_seed_sequences_of_numpys_are_seeds():
+    """Their entropy is taken, and where they were spawned."""
+    theirs, ours = np.random.SeedSequence([3, 4]), SeedSequence([3, 4])
+    for seed, same in [(theirs, ours), *zip(theirs.spawn(2), ours.spawn(2), strict=True)]:
+        for make in (default_rng, RandomState, Philox):
+            assert make(seed).spawn(1)[0].random_raw() == make(same).spawn(1)[0].random_raw() if make is Philox else make(seed).random() == make(same).random()
+    assert default_rng(np.random.SeedSequence(7)).random() == default_rng(7).random() and SeedSequence(theirs.entropy).state == SeedSequence([3, 4]).state
+
+
+@pytest.mark.parametrize("name, given", [("random", ()), ("standard_normal", ()), ("standard_exponential", ()), ("standard_gamma", (2.0,))])
+def test_numbers_go_into_out(host_team, name, given):
+    u = pt.zeros((3, 4), team=host_team)
+    before = u
+    assert getattr(default_rng(3), name)(*given, out=u) is u is before
+    assert u.tolist() == getattr(default_rng(3), name)(*given, size=(3, 4)).tolist()
+    assert getattr(default_rng(3), name)(*given, size=(3, 4), out=u) is u
+    single = pt.zeros(5, "float32", team=host_team)
+    getattr(default_rng(3), name)(*given, dtype="float32", out=single)
+    assert single.dtype == pt.float32 and single.all()
+    for size in (5, 4, (1, 4)):
+        with pytest.raises(ValueError, match="expected"):
+            getattr(default_rng(3), name)(*given, size=size, out=u)
+    host, zero = np.zeros((3, 4)), pt.zeros((), team=host_team)
+    getattr(default_rng(3), name)(*given, out=host)
+    assert host.tolist() == u.tolist() and getattr(default_rng(3), name)(*given, out=zero) is zero and zero == u[0, 0]
+
+
+def test_choices_may_be_unshuffled():
+    """Without effect: any order of a sample will do."""
+    assert sorted(default_rng(1).choice(5, 5, replace=False, shuffle=False).tolist()) == [0, 1, 2, 3, 4]
 
 
 _DRAWS = """
@@ -498,14 +528,66 @@ def test_draws_in_a_loop(team, parts):
     assert u.numpy().tobytes() == v.numpy().tobytes()
 
 
-def test_what_computes_is_refused_in_a_loop_by_name():
+#: What a step may draw: of a generator and the state, 20 elements.
+REPLAYED = {
+    "random": lambda g, u: g.random(20), "integers": lambda g, u: g.integers(0, 9, 20), "choice": lambda g, u: g.choice(9, 20),
+    "uniform": lambda g, u: g.uniform(u, u + 1.0), "normal": lambda g, u: g.normal(0.0, u * u), "exponential": lambda g, u: g.exponential(u * u + 1.0),
+    "triangular": lambda g, u: g.triangular(u - 1.0, u, u + 1.0), "wald": lambda g, u: g.wald(1.0, 2.0, 20), "pareto": lambda g, u: g.pareto(u * u + 1.0),
+    "geometric": lambda g, u: g.geometric(0.3, 20), "one number": lambda g, u: g.normal(), "lognormal": lambda g, u: g.lognormal(size=20),
+    "poisson": lambda g, u: g.poisson(9.5, 20), "poisson of 0": lambda g, u: g.poisson(0, 20), "a numpy number": lambda g, u: g.poisson(np.float32(2), 20),
+    "binomial": lambda g, u: g.binomial(5, 0.4, 20), "binomial of many": lambda g, u: g.binomial(1000, 0.995, 20), "of NumPy's": lambda g, u: g.rayleigh(2.0, (20,)),
+}  # fmt: skip
+#: What it may not, by the name that the error begins with.
+REFUSED = {
+    "gamma": lambda g, u: g.gamma(2.0, size=20), "standard_t": lambda g, u: g.standard_t(3.0, 20), "vonmises": lambda g, u: g.vonmises(0.0, 1.0, 20),
+    "poisson: .*step; .*below 10": lambda g, u: g.poisson(u * u), "poisson": lambda g, u: g.poisson(10, 20), "binomial: .*step; .*below 10": lambda g, u: g.binomial(u * 0 + 5, 0.5),
+    "binomial": lambda g, u: g.binomial(50, 0.5, 20), "negative_binomial": lambda g, u: g.negative_binomial(3, 0.5, 20),
+    "multinomial": lambda g, u: g.multinomial(5, [0.5, 0.5]), "dirichlet": lambda g, u: g.dirichlet([1, 2]), "multivariate_normal": lambda g, u: g.multivariate_normal([0], [[1]]),
+    "choice: .*step; .*without p": lambda g, u: g.choice(2, 20, p=[0.5, 0.5]), "choice": lambda g, u: g.choice(u, 20), "choice: .*step; .*of integers": lambda g, u: g.choice(30, 20, replace=False),
+    "permutation": lambda g, u: g.permutation(20), "permuted": lambda g, u: g.permuted(u), "shuffle": lambda g, u: g.shuffle(u), "bytes": lambda g, u: g.bytes(3),
+    "spawn": lambda g, u: g.spawn(1), "random_raw": lambda g, u: g.bit_generator.random_raw(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REPLAYED)
+def test_a_loop_draws_what_single_steps_draw(host_team, name):
+    """Parameters that are arrays are not read inside a step, so not tested either."""
+    with pt.default_team(host_team):
+        looped, plain, drawn = default_rng(6), default_rng(6), REPLAYED[name]
+        u, v = (pt.arange(20) / 20 for _ in range(2))
+
+        def step(x):
+            x += 0.25 * drawn(looped, x)
+
+        loop = pt.Loop(step)
+        loop.run(u, steps=9)
+        assert loop.is_replaying
+        for _ in range(9):
+            v += 0.25 * drawn(plain, v)
+        assert u.numpy().tobytes() == v.numpy().tobytes() and (u[1] == 0.05) == (name == "poisson of 0")
+        assert looped.bit_generator.state == plain.bit_generator.state
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_computes_is_refused_in_a_loop_by_name(host_team, name):
+    """With the reason and what to do."""
     rng = default_rng(1)
+    with pt.default_team(host_team), pytest.raises(ValueError, match=f"^{name.split(':')[0]}: .*replay.*inside a Loop's step; .*draw before the Loop") as raised:
+        pt.Loop(lambda u: [REFUSED[name](rng, u)] and None).run(pt.zeros(20), steps=5)
+    assert re.match(name, str(raised.value))
 
-    def step(u):
-        u += rng.gamma(2.0, size=4)
 
-    with pytest.raises(ValueError, match="gamma: .*draw before the Loop"):
-        pt.Loop(step).run(pt.zeros(4), steps=5)
+def test_counts_are_those_of_large_means_at_the_edge():
+    """Numbers are told apart from 10 as elements of the array are, in its type."""
+    of_numbers, of_arrays, mean = default_rng(2), default_rng(2), 10 - 2.0**-30
+    draws = [lambda g, x: g.poisson(x(mean), 50), lambda g, x: g.binomial(x(20), x(mean / 20), 50), lambda g, x: g.binomial(20, x(1 - mean / 20), 50)]
+    try:
+        for dtype in ("float64", "float32"):
+            pt.set_default_dtype(dtype)
+            for draw in draws:
+                assert draw(of_numbers, float).tolist() == draw(of_arrays, lambda n: pt.full(50, n)).tolist()
+    finally:
+        pt.set_default_dtype("float64")
 
 
 if __name__ == "__main__":

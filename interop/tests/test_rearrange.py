@@ -335,3 +335,15 @@ def test_many_copies_are_made_of_few_operations():
         u = pt.asarray(host, team=team)
         for counts in [(1024,), (1025,), (3, 2501), (5000, 1)]:
             np.testing.assert_array_equal(pt.tile(u, counts).numpy(), np.tile(host, counts))
+
+
+@pytest.mark.parametrize("offset", [2**64, -(2**64), 2**63, 2**62, -(2**31), 4, -3, 3, -2])
+def test_diagonals_far_away_are_empty(host_team, offset):
+    u = pt.asarray(np.arange(12.0).reshape(3, 4), team=host_team)
+    near = max(min(offset, 9), -9)
+    for x, host in ((u, u.numpy()), (u[None] + 1, u.numpy()[None] + 1)):
+        assert x.diagonal(offset, -2, -1).tolist() == host.diagonal(near, -2, -1).tolist()
+        assert pt.trace(x, offset, -2, -1).tolist() == np.trace(host, near, -2, -1).tolist()
+    assert pt.diag(u, offset).tolist() == np.diag(u.numpy(), near).tolist()
+    with pytest.raises(TypeError):
+        u.diagonal(1.5)

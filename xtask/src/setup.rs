@@ -66,7 +66,7 @@ const NEEDS: &[Need] = &[
         fix: Fix::Run(
             ".venv/bin/python -m pip install --quiet maturin numpy pytest mypy jax ml_dtypes \
              array-api-strict nbclient ipykernel mpi4py torch scipy scikit-learn pandas matplotlib xarray \
-             dask einops mpmath",
+             dask einops mpmath numba",
         ),
     },
     Need {
@@ -183,7 +183,7 @@ fn has_packages(root: &Path) -> bool {
     let python = root.join(".venv/bin/python");
     let imports = "import maturin, numpy, pytest, mypy, jax, ml_dtypes, array_api_strict, nbclient, \
                    ipykernel, mpi4py, torch, scipy, sklearn, pandas, matplotlib, xarray, dask, einops, \
-                   mpmath";
+                   mpmath, numba";
     python.to_str().is_some_and(|python| answers(python, &["-c", imports]))
 }
 

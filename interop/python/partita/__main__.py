@@ -157,6 +157,8 @@ def _picture(path: Path, depth: Any, height: Any) -> None:
 
 def _check_place(path: Path) -> None:
     """Refuses what no picture can be written to."""
+    if path.suffix.lower() not in (".png", ""):
+        raise ValueError(f"demo: expected a name that ends in .png, which the picture is, given {path}; rename it")
     if path.is_dir():
         raise IsADirectoryError(f"demo: expected a file for the picture, given the folder {path}")
     if not path.parent.is_dir():

@@ -12,18 +12,18 @@ class AxisError(ValueError, IndexError):
 
 
 class Missing(AttributeError):
-    """A name that is not there. The text suggests a near one, which is looked for when somebody reads it."""
+    """A name that is not there. The text has the remedy, or suggests a near name, which is looked for when somebody reads it."""
 
-    def __init__(self, text: str, name: str, home: object) -> None:
-        super().__init__(text, name=name, obj=None)
-        self._home = home
+    def __init__(self, whose: str, name: str, home: object, remedy: str | None = None) -> None:
+        super().__init__(f"{whose} has no attribute {name!r}" + (f": {remedy}" if remedy else ""), name=name, obj=None)
+        self._home = None if remedy or name.startswith("_") else home
 
     def __str__(self) -> str:
         import difflib
 
-        name, text = str(self.name), str(self.args[0])
-        near = [] if name.startswith("_") else difflib.get_close_matches(name, [n for n in dir(self._home) if not n.startswith("_")], 1)
-        return f"{text}; did you mean {near[0]}?" if near else text
+        names = [] if self._home is None else getattr(self._home, "__all__", None) or dir(self._home)
+        near = difflib.get_close_matches(str(self.name), [n for n in names if not n.startswith("_")], 1, 0.7)
+        return f"{self.args[0]}; did you mean {near[0]}?" if near else str(self.args[0])
 
     def __reduce__(self) -> tuple[type[AttributeError], tuple[str]]:
         return AttributeError, (str(self),)

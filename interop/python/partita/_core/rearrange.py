@@ -13,6 +13,7 @@ distribution comes from ``redistribute``.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -244,7 +245,8 @@ def diagonal(a: A, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A:
     first, second = (one_axis("diagonal", d, a.ndim) for d in (axis1, axis2))
     if first == second:
         raise ValueError(f"diagonal: expected two different axes, given {axis1} and {axis2}")
-    return view(a, Diagonal(first, second, offset), readonly=True)
+    # One that begins outside is empty, however far.
+    return view(a, Diagonal(first, second, min(max(operator.index(offset), -a.shape[first]), a.shape[second])), readonly=True)
 
 
 def concatenate(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -93,17 +94,21 @@ ndindex show_config show_runtime testing typecodes typename
 """.split()
 #: What to use in place of names.
 _REMEDIES = {name: remedy for names, remedy in {
-    "matrix asmatrix": "use arrays and @", "bmat": "use block", "poly1d polynomial": "use polyval",
+    "matrix asmatrix mat": "use arrays and @", "bmat": "use block", "poly1d polynomial": "use polyval",
     "frompyfunc": "there are numbers only; use vectorize(f, otypes=[float])",
-    "datetime64 timedelta64 object_ str_ bytes_ void character flexible record recarray rec char strings fromregex isnat "
+    "datetime64 timedelta64 object_ object str_ str unicode_ bytes_ string_ void character flexible record recarray rec char strings fromregex isnat "
     "busday_count busday_offset busdaycalendar is_busday datetime_as_string datetime_data":
         "arrays hold numbers and bools only; use NumPy's arrays",
-    "longdouble float128": "no device computes with such numbers; use float64",
-    "clongdouble complex256": "no device computes with such numbers; use complex128",
+    "longdouble longfloat float128": "no device computes with such numbers; use float64",
+    "clongdouble clongfloat longcomplex complex256": "no device computes with such numbers; use complex128",
     "ma": "use where(mask, u, nan) and the functions whose names begin with nan, or numpy.ma of u.numpy()",
     "emath": "convert to complex128 first: sqrt(u.astype(complex))", "memmap": "use partita.load, which reads parts of files",
     "flatiter nested_iters": "use u.flat or ndindex",
     "geterrcall seterrcall": "use errstate(divide='raise')", "getbufsize setbufsize": "there are no such buffers",
+    "kaiser": "it is not there; use asarray(numpy.kaiser(M, beta)), which works on the host", "test": "use pytest in Partita's repository",
+    # Names of NumPy 1 whose remedies NumPy does not tell, or tells by names that are not here.
+    "in1d": "use isin", "product": "use prod", "cumproduct": "use cumprod", "asscalar": "use u.item()", "alen": "use len(u)",
+    "float int complex": "use Python's own, or a type with its size", "source who lookfor": "use Python's help or debugger",
 }.items() for name in names.split()}  # fmt: skip
 
 
@@ -122,16 +127,15 @@ def missing(name: str) -> Any:
 
         warnings.warn(f"partita.{name} is partita.collective.{name} now", DeprecationWarning, stacklevel=2)
         return getattr(Array._functions.collective, name)
-    text = f"module 'partita' has no attribute {name!r}"
-    if name in _REMEDIES:
-        text += f": {_REMEDIES[name]}"
-    elif not name.startswith("_"):
+    remedy = _REMEDIES.get(name, "")
+    if not remedy and not name.startswith("_"):
         import numpy as np
 
         if name in np.__all__:
             # Functions work on copies; types and modules take no arrays.
             is_function = callable(getattr(np, name)) and not isinstance(getattr(np, name), type)
-            text += f": it is not there; use numpy.{name}{'(u.numpy())' if is_function else ''}, which works on the host"
-        else:
-            raise Missing(text, name, Array._functions)
-    raise AttributeError(text, name=name, obj=None)
+            remedy = f"it is not there; use numpy.{name}{'(u.numpy())' if is_function else ''}, which works on the host"
+        elif old := getattr(np, "__expired_attributes__", {}).get(name, ""):
+            told = re.sub(r"np\.([\w.]*\w)", lambda found: found[1] if hasattr(Array._functions, found[1]) else f"numpy.{found[1]}", old)
+            remedy = told[0].lower() + told[1:].rstrip(".")
+    raise Missing("module 'partita'", name, Array._functions, remedy)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .._core.array import Array
-from .._core.base import arrays_of
+from .._core.base import arrays_of, made
 from .._core.dtypes import as_dtype, can_cast, result_type
 from .._core.rearrange import expand_dims, reshape, squeeze, transpose
 from .._core.reductions import matmul, sum
@@ -198,4 +198,5 @@ def einsum(
         for n, term in enumerate(group[1:], 2):
             total = _contracted(total, term, others | {label for _, labels in group[n:] for label in labels})
         terms.append(_summed(total, others))
-    return finished("einsum", _spread(terms[0], result), out)
+    summed = _spread(terms[0], result)
+    return finished("einsum", summed if result else made(summed._native, True), out)

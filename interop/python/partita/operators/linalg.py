@@ -13,13 +13,14 @@ first array: on its distribution where the shape is the same, otherwise in block
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._api.create import asarray
 from .._api.functions import conj, multiply, real, sqrt
 from .._core.array import Array
-from .._core.base import array_of, arrays_of
+from .._core.base import array_of, arrays_of, made
 from .._core.dtypes import default
 from .._core.memory import check_gather
 from .._core.rearrange import broadcast_to, expand_dims, moveaxis, squeeze
@@ -28,6 +29,7 @@ from .._core.views.index import one_axis
 from .._core.watch import KINDS, modes
 from .._numpy import products
 from .._numpy.creation import eye
+from ..errors import Missing
 from .einsum import einsum
 
 if TYPE_CHECKING:
@@ -46,7 +48,7 @@ def __getattr__(name: str) -> Any:
         import numpy as np
 
         return np.linalg.LinAlgError
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise Missing("module 'partita.linalg'", name, sys.modules[__name__])
 
 
 def _floats(x: Array) -> Array:
@@ -64,9 +66,9 @@ def _host(name: str, *given: Any, **settings: Any) -> Any:
     first = arrays[0]
 
     def placed(result: Any) -> Any:
-        result = np.asarray(result)
         dist = first.dist if result.ndim and result.shape == first.shape else None
-        return asarray(result, dist=dist) if dist is not None else asarray(result, team=first.team)
+        array = asarray(np.asarray(result), dist=dist, team=None if dist is not None else first.team)
+        return made(array._native, isinstance(result, np.generic))
 
     raising = modes.get().raising
     with np.errstate(**{kind: "raise" if kind in raising else "ignore" for kind in KINDS}):  # type: ignore[arg-type]

@@ -4,6 +4,7 @@ New programs make a stream with `default_rng`. The functions of this module are 
 NumPy. The numbers are Partita's own: a seed gives others than in NumPy.
 """
 
+import sys
 from typing import Any, NoReturn
 
 from ._generator import Generator, default_rng
@@ -30,4 +31,4 @@ _one: Any = RandomState()
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise AttributeError(absent("module 'partita.random'", name), name=name, obj=None)
+    raise absent("module 'partita.random'", name, sys.modules[__name__])

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from .._api.functions import abs, arccos, ceil, cos, exp, expm1, floor, log, log1p, maximum, minimum, sign, sqrt, tan
 from .._core.array import Array
 from .._core.rules import where
+from .._core.watch import in_step
 from ._stream import Draw, Parameter
 
 #: What parameters may be: in words, and as a test of them. NaN passes none.
@@ -147,7 +148,7 @@ def standard_cauchy(draw: Draw) -> Any:
 def triangular(draw: Draw, left: Parameter, mode: Parameter, right: Parameter) -> Any:
     """Floats from ``left`` to ``right`` whose density is a triangle with its top at ``mode``."""
     ordered = (left <= mode) & (mode <= right) & (left < right)
-    if not (ordered.all() if isinstance(ordered, Array) else ordered):
+    if not (in_step() or ordered.all() if isinstance(ordered, Array) else ordered):
         raise ValueError(f"triangular: expected left <= mode <= right and left < right, given {left}, {mode}, {right}")
     u, whole = draw.uniform(), right - left
     rising = left + sqrt(u * (whole * (mode - left)))
@@ -240,7 +241,7 @@ def poisson(draw: Draw, lam: Parameter = 1.0) -> Any:
     mean = draw.constant(lam)
     small, large = minimum(mean, 10.0), maximum(mean, 10.0)
     few = _sequential(draw, exp(-small), lambda k: small / k)
-    if not (mean >= 10.0).any():
+    if not draw.has(lambda mean: mean >= 10.0, lam):
         return few
     b = sqrt(large) * 2.53 + 0.931
     a = b * 0.02483 - 0.059
@@ -255,12 +256,13 @@ def poisson(draw: Draw, lam: Parameter = 1.0) -> Any:
 @_row(counts=True, n="count", p="share")
 def binomial(draw: Draw, n: Parameter, p: Parameter) -> Any:
     """Numbers of successes of probability ``p`` in ``n`` trials. Computes where the mean is 10 or more."""
+    is_large = draw.has(lambda n, p: (n * p >= 10.0) & (n * (1.0 - p) >= 10.0), n, p)
     n, p = draw.constant(n), draw.constant(p)
     is_likely = p > 0.5
     q = where(is_likely, 1.0 - p, p)
     is_small = n * q < 10.0
     few = _sequential(draw, exp(n * log1p(-where(is_small, q, 0.0))), lambda k: (n - k + 1.0) / k * (q / (1.0 - q)))
-    if not is_small.all():
+    if is_large:
         # Where the mean is small another is taken, whose results are not.
         n_large, q_large = where(is_small, 20.0, n), where(is_small, 0.5, q)
         deviation = sqrt(n_large * q_large * (1.0 - q_large))

@@ -13,7 +13,8 @@ from .._core.array import Array
 from .._core.base import made
 from .._core.dtypes import as_dtype, default, float32, float64, int64
 from .._core.memory import NUMBERS, Shape, placed
-from .._core.watch import unwatched
+from .._core.views.indexing import finished
+from .._core.watch import in_step, unwatched
 from .._native import Distribution as Layout
 from .._native import Team
 from ._distributions import DISTRIBUTIONS, RULES, Distribution
@@ -22,7 +23,7 @@ from .._numpy.selecting.selection import take
 from .._numpy.selecting.sorting import argsort
 from ._joint import JointDraws
 from ._permute import permuted
-from ._stream import PCG64, BitGenerator, Draw, Parameter, SeedSequence, absent
+from ._stream import PCG64, BitGenerator, Draw, Parameter, SeedSequence, absent, beside_steps, refuse_in_step
 
 _Size = Shape | None
 Seed = int | Sequence[int] | SeedSequence | BitGenerator | None
@@ -36,6 +37,8 @@ Parameters
 {dtype}dist : Distribution, optional
     By default that of a parameter of this shape, or as in ``partita.zeros``.
 team : Team, optional
+out : Array, optional
+    Gets the numbers, as many as it has elements.
 
 Returns
 -------
@@ -65,11 +68,10 @@ def _place(
         if type(value) not in NUMBERS and not isinstance(value, Array):
             value = found[key] = _array(value, team if team is not None else dist.team if dist is not None else None)
         words, test = RULES[rules[key]]
-        passed = test(value)
         if isinstance(value, Array):
             arrays.append(value)
-            passed = passed.all()
-        if not passed:
+        # A step reads no arrays.
+        if not (in_step() or test(value).all() if isinstance(value, Array) else test(value)):
             text = "an element that is not" if isinstance(value, Array) else value
             raise ValueError(f"{name}: expected {key} {words}, given {text}")
     if arrays:
@@ -89,6 +91,12 @@ def _place(
     return placed(name, () if size is None else size, dist, team if dist is None else None)
 
 
+def _like(out: Any, size: _Size, dist: Layout | None) -> tuple[_Size, Layout | None]:
+    """The size and layout of numbers, by default those of the array that gets them."""
+    shape = getattr(out, "shape", None)
+    return shape if size is None else size, out.dist if dist is None and shape and isinstance(out, Array) else dist
+
+
 def _method(name: str, row: Distribution) -> Callable[..., Array]:
     own = list(inspect.signature(row.formula).parameters.values())[1:]
     more = {"size": None, **({} if row.counts else {"dtype": None}), "dist": None}
@@ -97,11 +105,11 @@ def _method(name: str, row: Distribution) -> Callable[..., Array]:
         [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)]
         + [parameter.replace(annotation=inspect.Parameter.empty) for parameter in own]
         + [inspect.Parameter(key, named, default=value) for key, value in more.items()]
-        + [inspect.Parameter("team", inspect.Parameter.KEYWORD_ONLY, default=None)]
+        + [inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=None) for key in ("team", "out")]
     )
     required = [parameter.name for parameter in own if parameter.default is inspect.Parameter.empty]
     keys, positional = [parameter.name for parameter in own], [parameter.name for parameter in own] + list(more)
-    defaults = {parameter.name: parameter.default for parameter in own} | more | {"dtype": None, "team": None}
+    defaults = {parameter.name: parameter.default for parameter in own} | more | {"dtype": None, "team": None, "out": None}
 
     def method(self: Generator, *args: Any, **words: Any) -> Array:
         given = dict(zip(positional, args)) | words
@@ -112,13 +120,13 @@ def _method(name: str, row: Distribution) -> Callable[..., Array]:
         kind = default.float if at["dtype"] is None else as_dtype(at["dtype"])
         if kind not in (float32, float64):
             raise TypeError(f"{name}: expected float32 or float64, given {kind.name}; convert the result with astype")
-        found = {key: at[key] for key in keys}
-        whole, scalar = _place(name, at["size"], at["dist"], at["team"], found, row.rules)
+        found, out = {key: at[key] for key in keys}, at["out"]
+        whole, scalar = _place(name, *_like(out, at["size"], at["dist"]), at["team"], found, row.rules)
         for key, value in found.items():
             if isinstance(value, Array):
                 found[key] = value.astype(kind)
         drawn: Array = row.formula(Draw(self._stream, whole, scalar, kind, name), **found)
-        return drawn.astype(int64) if row.counts else drawn
+        return finished(name, drawn.astype(int64) if row.counts else drawn, out)
 
     values = [_EXAMPLES[row.rules[key]].format(n=n + 1) for n, key in enumerate(required)]
     method.__name__, method.__qualname__ = name, f"Generator.{name}"
@@ -136,7 +144,7 @@ class Generator(JointDraws):
     Shapes are global. The same seed and calls give the same elements on every team, distribution and device, because the
     functions they are made with are Partita's own. Parameters of distributions are numbers or arrays, which broadcast. Drawing
     is recorded like arithmetic, except where a method says that it computes; arrays as parameters are tested, which
-    computes them.
+    computes them, except inside the step of a `Loop`.
 
     Parameters
     ----------
@@ -156,7 +164,7 @@ class Generator(JointDraws):
         self._stream = bit_generator if isinstance(bit_generator, BitGenerator) else PCG64(bit_generator)
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise AttributeError(absent(f"{type(self).__name__!r} object", name), name=name, obj=self)
+        raise absent(f"{type(self).__name__!r} object", name, type(self))
 
     @property
     def bit_generator(self) -> BitGenerator:
@@ -192,7 +200,9 @@ class Generator(JointDraws):
         standard_t, beta, vonmises, geometric, poisson, binomial, negative_binomial,
     ) = (_method(name, row) for name, row in DISTRIBUTIONS.items())  # fmt: skip
 
-    def random(self, size: _Size = None, dtype: Any = None, dist: Layout | None = None, *, team: Team | None = None) -> Array:
+    def random(
+        self, size: _Size = None, dtype: Any = None, dist: Layout | None = None, *, team: Team | None = None, out: Array | None = None
+    ) -> Array:
         """Floats from 0 up to and without 1: 53 random bits in float64, 24 in float32, 11 in float16.
 
         Parameters
@@ -203,6 +213,8 @@ class Generator(JointDraws):
             A type of floats.
         dist : Distribution, optional
         team : Team, optional
+        out : Array, optional
+            Gets the numbers, as many as it has elements.
 
         Returns
         -------
@@ -217,8 +229,9 @@ class Generator(JointDraws):
         kind = default.float if dtype is None else as_dtype(dtype)
         if kind.kind != "f":
             raise TypeError(f"random: expected a type of floats, given {kind.name}; use integers")
+        size, dist = _like(out, size, dist)
         whole, scalar = placed("random", () if size is None else size, dist, team)
-        return Draw(self._stream, whole, scalar, kind).uniform()
+        return finished("random", Draw(self._stream, whole, scalar, kind).uniform(), out)
 
     def integers(
         self, low: int, high: int | None = None, size: _Size = None, dtype: Any = int64, dist: Layout | None = None, *,
@@ -268,7 +281,7 @@ class Generator(JointDraws):
     @unwatched
     def choice(
         self, a: Any, size: _Size = None, replace: bool = True, p: Sequence[float] | None = None, axis: int = 0, *,
-        dist: Layout | None = None, team: Team | None = None,
+        dist: Layout | None = None, team: Team | None = None, shuffle: bool = True,
     ) -> Array:  # fmt: skip
         """Elements of ``a`` along ``axis``, or integers below ``a``, with or without repetition.
 
@@ -287,6 +300,8 @@ class Generator(JointDraws):
         axis : int, optional
         dist, team : optional
             Where the integers are made.
+        shuffle : bool, optional
+            Without effect: what is chosen is in random order.
 
         Returns
         -------
@@ -298,6 +313,8 @@ class Generator(JointDraws):
         >>> sorted(pt.random.default_rng(1).choice(5, 5, replace=False).tolist())
         [0, 1, 2, 3, 4]
         """
+        if not replace or p is not None or not isinstance(a, int):
+            refuse_in_step("choice", remedy="choose with repetition, of integers and without p, or ")
         source = a if isinstance(a, (int, Array)) else asarray(a, team=team)
         count = source if isinstance(source, int) else source.shape[axis]
         shape = () if size is None else size
@@ -334,6 +351,7 @@ class Generator(JointDraws):
         chosen = order[:number].redistribute(Layout(number, team=whole.team)) if number < count else order
         return chosen[0] if scalar else chosen.reshape(whole.shape).redistribute(whole)
 
+    @beside_steps
     def permutation(self, x: Any, axis: int = 0, *, team: Team | None = None) -> Array:
         """The integers below ``x`` in random order, or a copy of an array with its slices along ``axis`` in random order.
 
@@ -357,6 +375,7 @@ class Generator(JointDraws):
         count = x if isinstance(x, int) else x.shape[axis]
         return self.choice(x, count, False, axis=axis, team=team)
 
+    @beside_steps
     def shuffle(self, x: Array, axis: int = 0) -> None:
         """Puts the slices of an array along ``axis`` in random order, in place. Computes.
 

@@ -12,9 +12,8 @@ from .._core.array import Array
 from .._core.dtypes import float64, uint8
 from .._core.memory import Shape, placed
 from .._core.rearrange import stack, take_along_axis
-from .._core.watch import unwatched
 from .._numpy.selecting.sorting import argsort
-from ._stream import BitGenerator, Draw
+from ._stream import BitGenerator, Draw, beside_steps
 
 _Size = Shape | None
 
@@ -28,7 +27,7 @@ class JointDraws:
 
     _stream: BitGenerator
 
-    @unwatched
+    @beside_steps
     def multivariate_normal(
         self, mean: Any, cov: Any, size: _Size = None, check_valid: str = "warn", tol: float = 1e-8, *, method: str = "svd"
     ) -> Array:
@@ -81,7 +80,7 @@ class JointDraws:
         rows: Array = (normal[..., None, :] * asarray(factor, team=whole.team)).sum(axis=-1) + asarray(middle, team=whole.team)
         return rows
 
-    @unwatched
+    @beside_steps
     def multinomial(self, n: Any, pvals: Sequence[float], size: _Size = None) -> Array:
         """How often each of several results came in ``n`` trials (int64), by a binomial count for each. Computes.
 
@@ -117,7 +116,7 @@ class JointDraws:
         rows: Array = stack([*counts, last], axis=-1)
         return rows
 
-    @unwatched
+    @beside_steps
     def dirichlet(self, alpha: Sequence[float], size: _Size = None) -> Array:
         """Positive numbers of sum 1: shares of gamma distributed numbers of these shapes. Computes.
 
@@ -150,6 +149,7 @@ class JointDraws:
         shares = exp(logarithm - logarithm.max(axis=-1, keepdims=True))
         return shares / shares.sum(axis=-1, keepdims=True)
 
+    @beside_steps
     def permuted(self, x: Any, *, axis: int | None = None, out: Array | None = None) -> Array:
         """A copy of an array, each line of it along ``axis`` in a random order of its own. Local; with ``out`` it computes, and is
         collective.
@@ -183,6 +183,7 @@ class JointDraws:
         out[...] = result
         return out
 
+    @beside_steps
     def bytes(self, length: int) -> bytes:
         """Random bytes, on the host. Computes.
 

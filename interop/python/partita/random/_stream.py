@@ -7,11 +7,12 @@ of bit generators. Draws are recorded, so that numbers are made where they are n
 
 from __future__ import annotations
 
+import functools
 import operator
 import secrets
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn, Self, TypeVar
 
 from .. import _native
 from .._api.functions import log, sqrt, trunc
@@ -19,8 +20,10 @@ from .._core.array import Array
 from .._core.base import made
 from .._core.dtypes import DType, float64
 from .._core.rules import where
+from .._core.watch import in_step, unwatched
 from .._core.ranks.teams import of_processes
 from .._native import Distribution, Team
+from ..errors import Missing
 
 #: A parameter of a distribution: a number for all elements, or an array with one for each.
 Parameter = Any
@@ -32,17 +35,39 @@ def _words(entropy: int | Sequence[int]) -> list[int]:
     return [number >> at & 0xFFFFFFFF for number in numbers for at in range(0, max(number.bit_length(), 1), 32)]
 
 
-def absent(whose: str, name: str) -> str:
-    """What to say of a name that is not there."""
-    text = f"{whose} has no attribute {name!r}"
-    if not name.startswith("_"):
-        import numpy as np
+_REMEDIES = dict.fromkeys(("get_bit_generator", "set_bit_generator"), "make a Generator(PCG64(seed)), and use its methods") | {
+    "tomaxint": "use integers(2**63)", "random_integers": "use integers(low, high, endpoint=True)",
+}  # fmt: skip
+_ABSENT = "hypergeometric logseries multivariate_hypergeometric noncentral_chisquare noncentral_f zipf".split()
 
-        if hasattr(np.random.Generator, name):
-            text += f": it is not there; use asarray(numpy.random.default_rng(seed).{name}(...)), which draws on the host"
-        elif hasattr(np.random, name):
-            text += f": it is not there; use numpy.random.{name}, which works on the host"
-    return text
+
+def absent(whose: str, name: str, home: object) -> Missing:
+    """The error of a name that is not there."""
+    remedy = _REMEDIES.get(name, "")
+    if not remedy and name in _ABSENT:
+        remedy = f"it is not there; use asarray(numpy.random.default_rng(seed).{name}(...)), which draws on the host"
+    return Missing(whose, name, home, remedy)
+
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def refuse_in_step(name: str, given: str = "a draw", remedy: str = "") -> None:
+    """Raises inside the step of a `Loop`: for draws that read or order elements, or whose parameters come from the host."""
+    if in_step():
+        expected = "expected a step that only computes, because a replay cannot repeat what the host does"
+        raise ValueError(f"{name}: {expected}, given {given} inside a Loop's step; {remedy}draw before the Loop or between its runs")
+
+
+def beside_steps(function: _F) -> _F:
+    """The draw, unwatched, which a step of a `Loop` cannot take."""
+
+    @functools.wraps(function)
+    def checked(*args: Any, **words: Any) -> Any:
+        refuse_in_step(function.__name__)
+        return function(*args, **words)
+
+    return unwatched(checked)  # type: ignore[return-value]
 
 
 class SeedSequence:
@@ -107,7 +132,11 @@ class SeedSequence:
 
 
 def _seed(number: Any) -> int:
-    value = operator.index(number)
+    try:
+        value = operator.index(number)
+    except TypeError:
+        expected = "expected an int of at least 0 as a seed, several, a SeedSequence or a bit generator of partita.random"
+        raise TypeError(f"default_rng: {expected}, given {number!r}; use int(seed), or a name such as partita.random.PCG64") from None
     if value < 0:
         raise ValueError(f"default_rng: expected a seed of at least 0, given {number}")
     return value
@@ -119,7 +148,8 @@ class BitGenerator:
     Parameters
     ----------
     seed : int, sequence of int or SeedSequence, optional
-        None takes one from the operating system at the first draw, which is then collective.
+        None takes one from the operating system at the first draw, which is then collective. Of a SeedSequence of NumPy's the
+        entropy and the spawn key are taken; the numbers are Partita's own.
 
     Examples
     --------
@@ -130,9 +160,14 @@ class BitGenerator:
     """
 
     def __init__(self, seed: int | Sequence[int] | SeedSequence | None = None) -> None:
+        if not isinstance(seed, SeedSequence) and hasattr(seed, "spawn_key"):
+            seed = SeedSequence(**seed.state)  # type: ignore[union-attr]
         self._seed_seq = seed if isinstance(seed, SeedSequence) or seed is None else SeedSequence(seed)
         self._generator = None if self._seed_seq is None else self._seed_seq._native()
         self.lock = threading.RLock()
+
+    def __repr__(self) -> str:
+        return f"<partita.random.{type(self).__name__}>"
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key != "lock"}
@@ -141,8 +176,9 @@ class BitGenerator:
         self.__dict__.update(state, lock=threading.RLock())
 
     def __getattr__(self, name: str) -> NoReturn:
-        remedy = "" if name.startswith("_") else "; a stream's bits are drawn by Generator, or on the host by numpy.random"
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{remedy}", name=name, obj=self)
+        is_numpys = name in ("advance", "capsule", "cffi", "ctypes", "jumped")
+        remedy = "it is not there; use spawn for other streams, Generator for numbers, or numpy.random on the host" if is_numpys else ""
+        raise Missing(f"{type(self).__name__!r} object", name, type(self), remedy)
 
     def of(self, dist: Distribution) -> _native.Generator:
         """The engine's stream. Without a seed it begins with one of the operating system's, of the team's first process."""
@@ -190,10 +226,12 @@ class BitGenerator:
         self._generator = self._generator or _native.Generator([0])
         self._generator.__setstate__(values)
 
+    @beside_steps
     def spawn(self, n_children: int) -> list[Self]:
         """Independent streams, by the seed's `SeedSequence.spawn`."""
         return [type(self)(seed) for seed in self.seed_seq.spawn(n_children)]
 
+    @beside_steps
     def random_raw(self, size: int | Sequence[int] | None = None, output: bool = True) -> Any:
         """Random words of 64 bits: a number, or NumPy's array. Local with a seed."""
         import numpy as np
@@ -269,6 +307,16 @@ class Draw:
         if isinstance(value, Array):
             return value
         return self._made(_native.Array.full(self.dist, self.kind.name, value))
+
+    def has(self, test: Callable[..., Any], *parameters: Parameter) -> bool:
+        """Whether numbers, in this type, or some elements of arrays pass a test. Arrays are read, so not inside a step."""
+        if any(isinstance(x, Array) for x in parameters):
+            refuse_in_step(self.name, "an array", "pass numbers whose mean is below 10, or ")
+            return bool(test(*map(self.constant, parameters)).any())
+        import numpy as np
+
+        with np.errstate(all="ignore"):
+            return bool(test(*map(np.dtype(self.kind.name).type, parameters)))
 
     def gamma(self, shape: Parameter) -> tuple[Array, Array]:
         """Of scale 1, by rejection (Marsaglia and Tsang, 2000): x and l, of which x * e^l is so distributed. Computes."""

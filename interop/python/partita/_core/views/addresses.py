@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..base import BaseArray
 from .index import Selection, whole
+from .indexing import check_writeable
 from .links import Bits, Component, Diagonal, Op, Reshape, Stretch, root_of, view
 
 if TYPE_CHECKING:
@@ -118,6 +119,8 @@ class Flags:
     @writeable.setter
     def writeable(self, value: bool) -> None:
         link = self._array._link
+        if value and type(self._array) is BaseArray._scalar_class:
+            check_writeable("flags.writeable", self._array)
         if value and link is not None and (link.root._readonly or isinstance(link.op, (Stretch, Diagonal))):
             raise ValueError("flags.writeable: expected False for a view of elements that are read-only, given True; take .copy()")
         self._array._readonly = not value

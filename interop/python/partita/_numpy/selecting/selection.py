@@ -11,7 +11,7 @@ from ..._api import functions
 from ..._api.create import arange, asarray, zeros
 from ..._core import rearrange
 from ..._core.array import Array
-from ..._core.base import BaseArray, array_of, arrays_of
+from ..._core.base import BaseArray, array_of, arrays_of, made
 from ..._core.dtypes import as_dtype, can_cast, int64, result_type
 from ..._core.rearrange import broadcast_arrays, broadcast_to, ravel, reshape, stack
 from ..._core.views.index import one_axis
@@ -252,7 +252,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
 
     found = np.ravel_multi_index(tuple(_host(line) for line in multi_index), dims, mode, order)  # type: ignore[call-overload]
     like = next((line.team for line in multi_index if isinstance(line, Array)), None)
-    return asarray(found, int64, team=like)
+    return made(asarray(found, int64, team=like)._native, isinstance(found, np.generic))
 
 
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Array, ...]:
