@@ -64,6 +64,9 @@ impl StepRun<'_> {
                 builder.step(step, &bound, values);
             }
             bound.work.finish()?;
+            if let Step::Sort(step) = step {
+                sort(step, self.team, values)?;
+            }
             bound.made.into_iter().for_each(|(node, storage)| values.set(node, storage));
             let done = |memory: &MemoryId| last_use.get(memory) == Some(&at);
             for memory in reads.into_iter().chain(results).filter(done) {
@@ -77,7 +80,7 @@ impl StepRun<'_> {
         Ok(())
     }
 
-    /// A step's memory and commands. What the host does of a sort is done at once.
+    /// A step's memory and commands.
     fn bind(&self, step: &Step, values: &mut Values) -> Result<BoundStep> {
         let (team, recorder) = (self.team, self.recorder);
         let mut bound = BoundStep { work: ScheduleBuilder::new(team, recorder), made: Vec::new() };
@@ -96,7 +99,8 @@ impl StepRun<'_> {
                 let boxes = |part: usize| Ok(vec![dist.owned(part)]);
                 work.extend(copy_boxes((&places.0, &places.1), *dtype, boxes)?);
             }
-            Step::Sort(step) => sort(step, team, values)?,
+            // The host reads and writes elements once the commands before are queued.
+            Step::Sort(_) => {}
             Step::Move { result, base, dist, dtype } => {
                 let Some(source) = values.recorded(*base).upgrade() else {
                     unreachable!("operands on other teams are recorded")
