@@ -78,7 +78,7 @@ FORMER = {
 
 
 @pytest.mark.parametrize("name", FORMER)
-def test_former_names_of_numpy_are_told_of_rightly(name):
+def test_former_names_of_numpy_have_the_right_remedy(name):
     """Not by a name that looks like them."""
     with pytest.raises(AttributeError) as raised:
         getattr(pt, name)

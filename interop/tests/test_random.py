@@ -578,7 +578,7 @@ def test_what_computes_is_refused_in_a_loop_by_name(host_team, name):
 
 
 def test_counts_are_those_of_large_means_at_the_edge():
-    """Numbers are told apart from 10 as elements of the array are, in its type."""
+    """Numbers are compared with 10 as elements of an array are, in its type."""
     of_numbers, of_arrays, mean = default_rng(2), default_rng(2), 10 - 2.0**-30
     draws = [lambda g, x: g.poisson(x(mean), 50), lambda g, x: g.binomial(x(20), x(mean / 20), 50), lambda g, x: g.binomial(20, x(1 - mean / 20), 50)]
     try:

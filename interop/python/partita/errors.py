@@ -14,15 +14,15 @@ class AxisError(ValueError, IndexError):
 class Missing(AttributeError):
     """A name that is not there. The text has the remedy, or suggests a near name, which is looked for when somebody reads it."""
 
-    def __init__(self, whose: str, name: str, home: object, remedy: str | None = None) -> None:
+    def __init__(self, whose: str, name: str, home: list[str] | object, remedy: str | None = None) -> None:
         super().__init__(f"{whose} has no attribute {name!r}" + (f": {remedy}" if remedy else ""), name=name, obj=None)
-        self._home = None if remedy or name.startswith("_") else home
+        self._home = [] if remedy or name.startswith("_") else home
 
     def __str__(self) -> str:
         import difflib
 
-        names = [] if self._home is None else getattr(self._home, "__all__", None) or dir(self._home)
-        near = difflib.get_close_matches(str(self.name), [n for n in names if not n.startswith("_")], 1, 0.7)
+        names = self._home if isinstance(self._home, list) else [n for n in dir(self._home) if not n.startswith("_")]
+        near = difflib.get_close_matches(str(self.name), names, 1, 0.7)
         return f"{self.args[0]}; did you mean {near[0]}?" if near else str(self.args[0])
 
     def __reduce__(self) -> tuple[type[AttributeError], tuple[str]]:

@@ -100,7 +100,7 @@ _MOST_PLACES = 64
 
 def placed(name: str, shape: Shape, dist: Distribution | None, team: Team | None) -> tuple[Distribution, bool]:
     """The distribution to make an array on, and whether the array has no dimensions."""
-    extents = _extents(shape)
+    extents = shape_of(shape)
     if dist is None and team is not None:
         return Distribution(extents or (1,), team=team), extents == ()
     if dist is None:
@@ -120,7 +120,7 @@ def placed(name: str, shape: Shape, dist: Distribution | None, team: Team | None
     return dist, False
 
 
-def _extents(shape: Shape) -> tuple[int, ...]:
+def shape_of(shape: Shape) -> tuple[int, ...]:
     if not isinstance(shape, tuple):
         try:
             return (operator.index(shape),)  # type: ignore[arg-type]

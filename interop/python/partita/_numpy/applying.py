@@ -106,7 +106,7 @@ _REMEDIES = {name: remedy for names, remedy in {
     "flatiter nested_iters": "use u.flat or ndindex",
     "geterrcall seterrcall": "use errstate(divide='raise')", "getbufsize setbufsize": "there are no such buffers",
     "kaiser": "it is not there; use asarray(numpy.kaiser(M, beta)), which works on the host", "test": "use pytest in Partita's repository",
-    # Names of NumPy 1 whose remedies NumPy does not tell, or tells by names that are not here.
+    # Names of NumPy 1 for which NumPy has no remedy, or one by names that are not here.
     "in1d": "use isin", "product": "use prod", "cumproduct": "use cumprod", "asscalar": "use u.item()", "alen": "use len(u)",
     "float int complex": "use Python's own, or a type with its size", "source who lookfor": "use Python's help or debugger",
 }.items() for name in names.split()}  # fmt: skip
@@ -136,6 +136,6 @@ def missing(name: str) -> Any:
             is_function = callable(getattr(np, name)) and not isinstance(getattr(np, name), type)
             remedy = f"it is not there; use numpy.{name}{'(u.numpy())' if is_function else ''}, which works on the host"
         elif old := getattr(np, "__expired_attributes__", {}).get(name, ""):
-            told = re.sub(r"np\.([\w.]*\w)", lambda found: found[1] if hasattr(Array._functions, found[1]) else f"numpy.{found[1]}", old)
-            remedy = told[0].lower() + told[1:].rstrip(".")
+            now = re.sub(r"np\.([\w.]*\w)", lambda found: found[1] if hasattr(Array._functions, found[1]) else f"numpy.{found[1]}", old)
+            remedy = now[0].lower() + now[1:].rstrip(".")
     raise Missing("module 'partita'", name, Array._functions, remedy)

@@ -47,9 +47,7 @@ def vdot(a: Any, b: Any, /) -> Array:
 def inner(a: Any, b: Any, /) -> Array:
     """Sums of products over the last axes of both."""
     a, b = arrays_of("inner", (a, b))
-    if a.ndim == 0 or b.ndim == 0:
-        return multiply(a, b)
-    return matmul(a, b) if b.ndim == 1 else tensordot(a, b, ([a.ndim - 1], [b.ndim - 1]))
+    return multiply(a, b) if not a.ndim or not b.ndim else matmul(a, b) if b.ndim == 1 else tensordot(a, b, ([a.ndim - 1], [b.ndim - 1]))
 
 
 def outer(a: Any, b: Any, out: Any = None) -> Array:

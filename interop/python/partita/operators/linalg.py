@@ -13,7 +13,6 @@ first array: on its distribution where the shape is the same, otherwise in block
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +47,7 @@ def __getattr__(name: str) -> Any:
         import numpy as np
 
         return np.linalg.LinAlgError
-    raise Missing("module 'partita.linalg'", name, sys.modules[__name__])
+    raise Missing("module 'partita.linalg'", name, __all__)
 
 
 def _floats(x: Array) -> Array:

@@ -4,12 +4,12 @@ New programs make a stream with `default_rng`. The functions of this module are 
 NumPy. The numbers are Partita's own: a seed gives others than in NumPy.
 """
 
-import sys
 from typing import Any, NoReturn
 
+from ..errors import Missing
 from ._generator import Generator, default_rng
 from ._legacy import NAMES, RandomState
-from ._stream import MT19937, PCG64, PCG64DXSM, SFC64, BitGenerator, Philox, SeedSequence, absent
+from ._stream import MT19937, PCG64, PCG64DXSM, SFC64, BitGenerator, Philox, REMEDIES, SeedSequence
 
 __all__ = [
     "Generator", "RandomState", "default_rng", "BitGenerator", "MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64", "SeedSequence",
@@ -31,4 +31,4 @@ _one: Any = RandomState()
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise absent("module 'partita.random'", name, sys.modules[__name__])
+    raise Missing("module 'partita.random'", name, __all__, REMEDIES.get(name))

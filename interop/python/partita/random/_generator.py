@@ -6,7 +6,7 @@ import inspect
 import math
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from .._api.create import asarray
 from .._core.array import Array
@@ -23,7 +23,7 @@ from .._numpy.selecting.selection import take
 from .._numpy.selecting.sorting import argsort
 from ._joint import JointDraws
 from ._permute import permuted
-from ._stream import PCG64, BitGenerator, Draw, Parameter, SeedSequence, absent, beside_steps, refuse_in_step
+from ._stream import PCG64, BitGenerator, Draw, Parameter, SeedSequence, absent, refuse_in_step
 
 _Size = Shape | None
 Seed = int | Sequence[int] | SeedSequence | BitGenerator | None
@@ -60,10 +60,11 @@ def _array(value: Any, on: Team | None) -> Any:
 
 
 def _place(
-    name: str, size: _Size, dist: Layout | None, team: Team | None, found: dict[str, Parameter], rules: dict[str, str]
+    name: str, size: _Size, dist: Layout | None, team: Team | None, out: Any, found: dict[str, Parameter], rules: dict[str, str]
 ) -> tuple[Layout, bool]:
-    """Where a result goes, and whether it has no dimensions. The parameters become numbers or arrays, all of them tested."""
-    arrays = []
+    """Where a result goes, by default as ``out``, and whether it has no dimensions. The parameters become numbers or arrays, all tested."""
+    arrays, shape = [], getattr(out, "shape", None)
+    size, dist = shape if size is None else size, out.dist if dist is None and shape and isinstance(out, Array) else dist
     for key, value in found.items():
         if type(value) not in NUMBERS and not isinstance(value, Array):
             value = found[key] = _array(value, team if team is not None else dist.team if dist is not None else None)
@@ -88,13 +89,7 @@ def _place(
         if dist is None and team is None:
             alike = (array.dist for array in arrays if array.shape and array.shape == size)
             dist, team = next(alike, None), arrays[0].team
-    return placed(name, () if size is None else size, dist, team if dist is None else None)
-
-
-def _like(out: Any, size: _Size, dist: Layout | None) -> tuple[_Size, Layout | None]:
-    """The size and layout of numbers, by default those of the array that gets them."""
-    shape = getattr(out, "shape", None)
-    return shape if size is None else size, out.dist if dist is None and shape and isinstance(out, Array) else dist
+    return placed(name, () if size is None else size, dist, None if arrays and dist is not None else team)
 
 
 def _method(name: str, row: Distribution) -> Callable[..., Array]:
@@ -121,7 +116,7 @@ def _method(name: str, row: Distribution) -> Callable[..., Array]:
         if kind not in (float32, float64):
             raise TypeError(f"{name}: expected float32 or float64, given {kind.name}; convert the result with astype")
         found, out = {key: at[key] for key in keys}, at["out"]
-        whole, scalar = _place(name, *_like(out, at["size"], at["dist"]), at["team"], found, row.rules)
+        whole, scalar = _place(name, at["size"], at["dist"], at["team"], out, found, row.rules)
         for key, value in found.items():
             if isinstance(value, Array):
                 found[key] = value.astype(kind)
@@ -163,8 +158,7 @@ class Generator(JointDraws):
     def __init__(self, bit_generator: Seed = None) -> None:
         self._stream = bit_generator if isinstance(bit_generator, BitGenerator) else PCG64(bit_generator)
 
-    def __getattr__(self, name: str) -> NoReturn:
-        raise absent(f"{type(self).__name__!r} object", name, type(self))
+    __getattr__ = absent
 
     @property
     def bit_generator(self) -> BitGenerator:
@@ -229,8 +223,7 @@ class Generator(JointDraws):
         kind = default.float if dtype is None else as_dtype(dtype)
         if kind.kind != "f":
             raise TypeError(f"random: expected a type of floats, given {kind.name}; use integers")
-        size, dist = _like(out, size, dist)
-        whole, scalar = placed("random", () if size is None else size, dist, team)
+        whole, scalar = _place("random", size, dist, team, out, {}, {})
         return finished("random", Draw(self._stream, whole, scalar, kind).uniform(), out)
 
     def integers(
@@ -351,7 +344,6 @@ class Generator(JointDraws):
         chosen = order[:number].redistribute(Layout(number, team=whole.team)) if number < count else order
         return chosen[0] if scalar else chosen.reshape(whole.shape).redistribute(whole)
 
-    @beside_steps
     def permutation(self, x: Any, axis: int = 0, *, team: Team | None = None) -> Array:
         """The integers below ``x`` in random order, or a copy of an array with its slices along ``axis`` in random order.
 
@@ -372,10 +364,10 @@ class Generator(JointDraws):
         >>> sorted(pt.random.default_rng(1).permutation(4).tolist())
         [0, 1, 2, 3]
         """
+        refuse_in_step("permutation")
         count = x if isinstance(x, int) else x.shape[axis]
         return self.choice(x, count, False, axis=axis, team=team)
 
-    @beside_steps
     def shuffle(self, x: Array, axis: int = 0) -> None:
         """Puts the slices of an array along ``axis`` in random order, in place. Computes.
 
@@ -392,6 +384,7 @@ class Generator(JointDraws):
         >>> sorted(u.tolist())
         [0, 1, 2, 3, 4]
         """
+        refuse_in_step("shuffle")
         x[...] = self.permutation(x, axis)
 
 

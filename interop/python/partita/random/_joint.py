@@ -10,16 +10,14 @@ from .._api.create import asarray
 from .._api.functions import exp, log
 from .._core.array import Array
 from .._core.dtypes import float64, uint8
-from .._core.memory import Shape, placed
+from .._core.memory import Shape, placed, shape_of
 from .._core.rearrange import stack, take_along_axis
+from .._core.views.indexing import finished
+from .._core.watch import unwatched
 from .._numpy.selecting.sorting import argsort
-from ._stream import BitGenerator, Draw, beside_steps
+from ._stream import BitGenerator, Draw, refuse_in_step
 
 _Size = Shape | None
-
-
-def _shape(size: _Size) -> tuple[int, ...]:
-    return () if size is None else (size,) if isinstance(size, int) else tuple(size)
 
 
 class JointDraws:
@@ -27,7 +25,7 @@ class JointDraws:
 
     _stream: BitGenerator
 
-    @beside_steps
+    @unwatched
     def multivariate_normal(
         self, mean: Any, cov: Any, size: _Size = None, check_valid: str = "warn", tol: float = 1e-8, *, method: str = "svd"
     ) -> Array:
@@ -58,6 +56,7 @@ class JointDraws:
         """
         import numpy as np
 
+        refuse_in_step("multivariate_normal")
         middle, square = np.asarray(mean, np.float64), np.asarray(cov, np.float64)
         if middle.ndim != 1 or square.shape != (middle.size, middle.size):
             given = f"shapes {middle.shape} and {square.shape}"
@@ -75,12 +74,12 @@ class JointDraws:
             factor = vectors * np.sqrt(values.clip(0))
         else:
             raise ValueError(f"multivariate_normal: expected method 'svd', 'eigh' or 'cholesky', given {method!r}")
-        whole, _ = placed("multivariate_normal", (*_shape(size), middle.size), None, None)
+        whole, _ = placed("multivariate_normal", (*shape_of(() if size is None else size), middle.size), None, None)
         normal = Draw(self._stream, whole, False, float64).normal()
         rows: Array = (normal[..., None, :] * asarray(factor, team=whole.team)).sum(axis=-1) + asarray(middle, team=whole.team)
         return rows
 
-    @beside_steps
+    @unwatched
     def multinomial(self, n: Any, pvals: Sequence[float], size: _Size = None) -> Array:
         """How often each of several results came in ``n`` trials (int64), by a binomial count for each. Computes.
 
@@ -104,6 +103,7 @@ class JointDraws:
         """
         import numpy as np
 
+        refuse_in_step("multinomial")
         chances = np.asarray(pvals, np.float64)
         if chances.ndim != 1 or not chances.size or not ((chances >= 0) & (chances <= 1)).all() or chances[:-1].sum() > 1 + 1e-12:
             raise ValueError(f"multinomial: expected probabilities whose sum is at most 1, given {pvals}")
@@ -116,7 +116,7 @@ class JointDraws:
         rows: Array = stack([*counts, last], axis=-1)
         return rows
 
-    @beside_steps
+    @unwatched
     def dirichlet(self, alpha: Sequence[float], size: _Size = None) -> Array:
         """Positive numbers of sum 1: shares of gamma distributed numbers of these shapes. Computes.
 
@@ -139,17 +139,17 @@ class JointDraws:
         """
         import numpy as np
 
+        refuse_in_step("dirichlet")
         shapes = np.asarray(alpha, np.float64)
         if shapes.ndim != 1 or not (shapes > 0).all():
             raise ValueError(f"dirichlet: expected a sequence of numbers above 0, given {alpha}")
-        whole, _ = placed("dirichlet", (*_shape(size), shapes.size), None, None)
+        whole, _ = placed("dirichlet", (*shape_of(() if size is None else size), shapes.size), None, None)
         # By logarithms, because all of them may be too small for a float.
         x, more = Draw(self._stream, whole, False, float64, "dirichlet").gamma(asarray(np.broadcast_to(shapes, whole.shape), dist=whole))
         logarithm = (log(x) + more).eval()
         shares = exp(logarithm - logarithm.max(axis=-1, keepdims=True))
         return shares / shares.sum(axis=-1, keepdims=True)
 
-    @beside_steps
     def permuted(self, x: Any, *, axis: int | None = None, out: Array | None = None) -> Array:
         """A copy of an array, each line of it along ``axis`` in a random order of its own. Local; with ``out`` it computes, and is
         collective.
@@ -173,17 +173,13 @@ class JointDraws:
         >>> pt.sort(u, axis=1).tolist()
         [[0, 1, 2], [3, 4, 5]]
         """
+        refuse_in_step("permuted")
         source = x if isinstance(x, Array) else asarray(x)
         lines = source.reshape(-1) if axis is None else source
         words = Draw(self._stream, lines.dist, False, float64).word()
         mixed = take_along_axis(lines, argsort(words, axis=-1 if axis is None else axis), -1 if axis is None else axis)
-        result: Array = mixed.reshape(source.shape)
-        if out is None:
-            return result
-        out[...] = result
-        return out
+        return finished("permuted", mixed.reshape(source.shape), out)
 
-    @beside_steps
     def bytes(self, length: int) -> bytes:
         """Random bytes, on the host. Computes.
 
@@ -201,5 +197,6 @@ class JointDraws:
         >>> len(pt.random.default_rng(1).bytes(10))
         10
         """
+        refuse_in_step("bytes")
         drawn: bytes = self.integers(0, 256, length, uint8).numpy().tobytes()  # type: ignore[attr-defined]
         return drawn

@@ -7,12 +7,11 @@ of bit generators. Draws are recorded, so that numbers are made where they are n
 
 from __future__ import annotations
 
-import functools
 import operator
 import secrets
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NoReturn, Self, TypeVar
+from typing import Any, NoReturn, Self
 
 from .. import _native
 from .._api.functions import log, sqrt, trunc
@@ -20,7 +19,7 @@ from .._core.array import Array
 from .._core.base import made
 from .._core.dtypes import DType, float64
 from .._core.rules import where
-from .._core.watch import in_step, unwatched
+from .._core.watch import in_step
 from .._core.ranks.teams import of_processes
 from .._native import Distribution, Team
 from ..errors import Missing
@@ -35,21 +34,19 @@ def _words(entropy: int | Sequence[int]) -> list[int]:
     return [number >> at & 0xFFFFFFFF for number in numbers for at in range(0, max(number.bit_length(), 1), 32)]
 
 
-_REMEDIES = dict.fromkeys(("get_bit_generator", "set_bit_generator"), "make a Generator(PCG64(seed)), and use its methods") | {
+#: What to use in place of names of NumPy's.
+REMEDIES = {name: remedy.format(name) for names, remedy in {
+    "get_bit_generator set_bit_generator": "make a Generator(PCG64(seed)), and use its methods",
     "tomaxint": "use integers(2**63)", "random_integers": "use integers(low, high, endpoint=True)",
-}  # fmt: skip
-_ABSENT = "hypergeometric logseries multivariate_hypergeometric noncentral_chisquare noncentral_f zipf".split()
+    "advance capsule cffi ctypes jumped": "use spawn for other streams, Generator for numbers, or numpy.random on the host",
+    "hypergeometric logseries multivariate_hypergeometric noncentral_chisquare noncentral_f zipf":
+        "it is not there; use asarray(numpy.random.default_rng(seed).{}(...)), which draws on the host",
+}.items() for name in names.split()}  # fmt: skip
 
 
-def absent(whose: str, name: str, home: object) -> Missing:
-    """The error of a name that is not there."""
-    remedy = _REMEDIES.get(name, "")
-    if not remedy and name in _ABSENT:
-        remedy = f"it is not there; use asarray(numpy.random.default_rng(seed).{name}(...)), which draws on the host"
-    return Missing(whose, name, home, remedy)
-
-
-_F = TypeVar("_F", bound=Callable[..., Any])
+def absent(stream: Any, name: str) -> NoReturn:
+    """What classes here do for names that are not there."""
+    raise Missing(f"{type(stream).__name__!r} object", name, type(stream), REMEDIES.get(name))
 
 
 def refuse_in_step(name: str, given: str = "a draw", remedy: str = "") -> None:
@@ -57,17 +54,6 @@ def refuse_in_step(name: str, given: str = "a draw", remedy: str = "") -> None:
     if in_step():
         expected = "expected a step that only computes, because a replay cannot repeat what the host does"
         raise ValueError(f"{name}: {expected}, given {given} inside a Loop's step; {remedy}draw before the Loop or between its runs")
-
-
-def beside_steps(function: _F) -> _F:
-    """The draw, unwatched, which a step of a `Loop` cannot take."""
-
-    @functools.wraps(function)
-    def checked(*args: Any, **words: Any) -> Any:
-        refuse_in_step(function.__name__)
-        return function(*args, **words)
-
-    return unwatched(checked)  # type: ignore[return-value]
 
 
 class SeedSequence:
@@ -132,11 +118,10 @@ class SeedSequence:
 
 
 def _seed(number: Any) -> int:
-    try:
-        value = operator.index(number)
-    except TypeError:
+    if not hasattr(number, "__index__"):
         expected = "expected an int of at least 0 as a seed, several, a SeedSequence or a bit generator of partita.random"
-        raise TypeError(f"default_rng: {expected}, given {number!r}; use int(seed), or a name such as partita.random.PCG64") from None
+        raise TypeError(f"default_rng: {expected}, given {number!r}; use int(seed), or a name such as partita.random.PCG64")
+    value = operator.index(number)
     if value < 0:
         raise ValueError(f"default_rng: expected a seed of at least 0, given {number}")
     return value
@@ -175,16 +160,11 @@ class BitGenerator:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, lock=threading.RLock())
 
-    def __getattr__(self, name: str) -> NoReturn:
-        is_numpys = name in ("advance", "capsule", "cffi", "ctypes", "jumped")
-        remedy = "it is not there; use spawn for other streams, Generator for numbers, or numpy.random on the host" if is_numpys else ""
-        raise Missing(f"{type(self).__name__!r} object", name, type(self), remedy)
+    __getattr__ = absent
 
     def of(self, dist: Distribution) -> _native.Generator:
         """The engine's stream. Without a seed it begins with one of the operating system's, of the team's first process."""
-        if self._generator is None:
-            self._begin(dist.team)
-        return self._generator  # type: ignore[return-value]
+        return self._generator or self._begin(dist.team)
 
     def _begin(self, team: Team) -> _native.Generator:
         if self._generator is None:
@@ -194,11 +174,9 @@ class BitGenerator:
 
     def branch(self, dist: Distribution, name: str) -> BitGenerator:
         """A stream of its own, for as many draws as it takes: this one goes on by one. Not inside the step of a Loop."""
+        refuse_in_step(name)
         stream = BitGenerator()
-        try:
-            stream._generator = self.of(dist).branch()
-        except ValueError as error:
-            raise ValueError(f"{name}: {error}") from None
+        stream._generator = self.of(dist).branch()
         return stream
 
     @property
@@ -226,21 +204,19 @@ class BitGenerator:
         self._generator = self._generator or _native.Generator([0])
         self._generator.__setstate__(values)
 
-    @beside_steps
     def spawn(self, n_children: int) -> list[Self]:
         """Independent streams, by the seed's `SeedSequence.spawn`."""
+        refuse_in_step("spawn")
         return [type(self)(seed) for seed in self.seed_seq.spawn(n_children)]
 
-    @beside_steps
     def random_raw(self, size: int | Sequence[int] | None = None, output: bool = True) -> Any:
         """Random words of 64 bits: a number, or NumPy's array. Local with a seed."""
         import numpy as np
 
+        refuse_in_step("random_raw")
         native = self._begin(_native.get_default_team())
         words = [native.bits() for _ in range(1 if size is None else int(np.prod(size)))]
-        if not output:
-            return None
-        return words[0] if size is None else np.array(words, np.uint64).reshape(size)
+        return None if not output else words[0] if size is None else np.array(words, np.uint64).reshape(size)
 
 
 class PCG64(BitGenerator):
