@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use partita::array::Padding;
+use partita::device::{collect, integers};
 use partita::index::DimMap;
 use partita::prelude::*;
 use partita::wire::threads;
@@ -111,6 +112,23 @@ fn arrays_that_no_memory_holds_are_refused_at_once() {
     let text = message(Array::from_fn(&host(4), &huge(1 << 45), |at| at[0]));
     assert!(text.contains("requested") && text.contains("in use"), "{text}");
     // The process computes on.
+    assert_eq!(line(5).sum(&[]).item::<i64>().unwrap(), 10);
+}
+
+#[test]
+fn lists_that_no_memory_holds_are_errors_that_name_the_bytes() {
+    let text = message(collect("sort", 0..1i64 << 58));
+    assert!(text.contains("the host, for sort: 2305843009213693952 bytes requested"), "{text}");
+    assert!(is_out_of_memory(collect("sort", 0..i64::MAX)), "more bytes than can be counted");
+    assert_eq!(collect("sort", (0..9).filter(|k| k % 2 == 0)).unwrap(), [0, 2, 4, 6, 8]);
+    assert_eq!(integers("sort", DType::I32, [1, -1].into_iter()).unwrap(), [1, 0, 0, 0, 255, 255, 255, 255]);
+    soon("a table of factors that does not fit", || {
+        for cells in [1 << 45, (1 << 45) - 1] {
+            let dist = Distribution::builder(&[cells, 2]).grid(&[2, 1]).build().unwrap();
+            let zeros = Array::zeros(&host(2), &dist, DType::F64).unwrap();
+            assert!(is_out_of_memory(zeros.fft(&[0]).and_then(|found| found.eval())), "{cells}");
+        }
+    });
     assert_eq!(line(5).sum(&[]).item::<i64>().unwrap(), 10);
 }
 

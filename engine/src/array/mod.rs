@@ -20,6 +20,7 @@ mod record;
 mod recorder;
 mod run;
 
+pub(crate) use crate::device::collect;
 pub use handle::{Array, eval_all};
 pub use host::explain::{ExchangeStep, KernelStep, Outline};
 pub use host::files as io;

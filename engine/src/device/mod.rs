@@ -31,8 +31,10 @@ pub use launch::{Job, Program, compared_launches};
 pub(crate) use launch::{RecordedWork, Recording, StreamGraph, StreamGraphBuilder, Sweep};
 pub use lock::check_fork;
 pub(crate) use lock::{DeviceLocks, process_id};
-pub(crate) use memory::zeros;
 pub use memory::{Allocation, Buffer, Foreign, LentMemory, MemoryUse};
+#[doc(hidden)]
+pub use memory::{collect, integers};
+pub(crate) use memory::{push, zeros};
 pub use partita_kernels::Subnormals;
 pub use streams::Timestamp;
 pub(crate) use transfer::CopyRegion;

@@ -7,7 +7,7 @@ use partita_kernels::{BinaryOp, Builder, DType, Launch, Scalar, Value, Verified,
 
 use super::command::{Command, Op};
 use super::place::Place;
-use crate::device::{Allocation, Buffer, Device, Job, Program};
+use crate::device::{Allocation, Buffer, Device, Job, Program, integers};
 use crate::error::Result;
 use crate::index::Region;
 
@@ -274,10 +274,7 @@ fn index_type(listed: &ListedCells, extents: &[i64]) -> DType {
 
 /// The memory is apart from what a Loop's steps reuse: a replay does not repeat uploads.
 fn upload(device: &Device, list: &[i64], dtype: DType) -> Result<Buffer> {
-    let bytes: Vec<u8> = match dtype {
-        DType::I64 => list.iter().flat_map(|at| at.to_le_bytes()).collect(),
-        _ => list.iter().flat_map(|&at| (at as i32).to_le_bytes()).collect(),
-    };
+    let bytes = integers("a copy of listed cells", dtype, list.iter().copied())?;
     let buffer = device.alloc_for_upload(bytes.len() as u64)?;
     device.upload(buffer.allocation(), 0, &bytes)?;
     Ok(buffer)

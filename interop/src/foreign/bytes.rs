@@ -1,19 +1,19 @@
-//! The bytes of Python's buffers where they are, so that whole arrays are copied once.
+//! The bytes or numbers of Python's buffers where they are, so that whole arrays are copied once.
 
-use pyo3::buffer::PyBuffer;
+use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;
 
-/// The bytes of a buffer, which is contiguous in C order.
+/// The elements of a buffer, which is contiguous in C order.
 ///
 /// # Errors
 /// A buffer that is not.
-pub fn of(buffer: &PyBuffer<u8>) -> PyResult<&[u8]> {
+pub fn of<T: Element>(buffer: &PyBuffer<T>) -> PyResult<&[T]> {
     contiguous(buffer)?;
-    Ok(match buffer.len_bytes() {
+    Ok(match buffer.item_count() {
         0 => &[],
-        // SAFETY: a contiguous buffer of bytes is so long, and its exporter keeps it until the buffer is
-        // dropped; that nobody writes to it meanwhile is the module's contract.
+        // SAFETY: a contiguous buffer of such elements, aligned, is so long, and its exporter keeps it until
+        // the buffer is dropped; that nobody writes to it meanwhile is the module's contract.
         length => unsafe { std::slice::from_raw_parts(buffer.buf_ptr().cast(), length) },
     })
 }
@@ -36,7 +36,7 @@ pub fn of_mut(buffer: &mut PyBuffer<u8>) -> PyResult<&mut [u8]> {
     })
 }
 
-fn contiguous(buffer: &PyBuffer<u8>) -> PyResult<()> {
+fn contiguous<T: Element>(buffer: &PyBuffer<T>) -> PyResult<()> {
     match buffer.is_c_contiguous() {
         true => Ok(()),
         false => {

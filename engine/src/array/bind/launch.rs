@@ -7,7 +7,7 @@ use partita_kernels::{DType, Scalar, View};
 
 use crate::array::bind::schedule::{BoundLaunch, ScheduleBuilder, Values, missing_part};
 use crate::array::lower::steps::list::{KernelLaunch, LaunchArgument, LaunchOperand, MemoryId, PlanExchange};
-use crate::device::Buffer;
+use crate::device::{Buffer, integers};
 use crate::error::Result;
 use crate::index::{Index, Region};
 use crate::program::{Place, offset_in};
@@ -124,10 +124,7 @@ impl OnPart<'_> {
         uploads: &mut Vec<Buffer>,
     ) -> Result<Place> {
         let count = numbers.len() as i64;
-        let bytes: Vec<u8> = match dtype {
-            DType::I64 => numbers.flat_map(i64::to_le_bytes).collect(),
-            _ => numbers.flat_map(|number| (number as i32).to_le_bytes()).collect(),
-        };
+        let bytes = integers("numbers for a kernel", dtype, numbers)?;
         let device = self.team.device(self.part).clone();
         let buffer = device.alloc_for_upload(bytes.len() as u64)?;
         device.upload(buffer.allocation(), 0, &bytes)?;

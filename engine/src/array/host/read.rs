@@ -13,7 +13,7 @@ use crate::array::recorder::recording::{Recorder, check_not_recording};
 use crate::array::run::assign;
 use crate::array::run::cells::{copy_rows, download, download_into};
 use crate::array::{Array, IntoSpan, Span};
-use crate::device::zeros;
+use crate::device::{collect, zeros};
 use crate::error::{Error, Result};
 use crate::index::{DimMap, Distribution, Index, IndexSet, Region};
 use crate::program::{Place, c_strides, fill_box};
@@ -278,10 +278,10 @@ impl CellRows<'_> {
         let steps = |(d, held): (usize, IndexSet)| {
             let mine = |global: i64| dist.map(d).owner(global) == Some(at[d] as usize);
             let places = held.iter().enumerate().filter(|(_, global)| mine(*global));
-            places.map(|(k, global)| (global * outer[d], k as i64 * inner[d])).collect()
+            collect("read", places.map(|(k, global)| (global * outer[d], k as i64 * inner[d])))
         };
-        let lines: Vec<Vec<(i64, i64)>> =
-            dist.owned_set(self.part)?.into_iter().enumerate().map(steps).collect();
+        let lines = dist.owned_set(self.part)?.into_iter().enumerate().map(steps);
+        let lines = lines.collect::<Result<Vec<Vec<(i64, i64)>>>>()?;
         let bytes = |element: i64| element as usize * size..(element as usize + 1) * size;
         let counts = Index::from_fn(dist.rank(), |d| lines[d].len() as i64);
         for choice in Region::from_shape(&counts)?.points() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use partita_kernels::DType;
 
-use crate::device::Buffer;
+use crate::device::{Buffer, collect, integers};
 use crate::error::Result;
 use crate::index::{DimMap, Distribution, Region};
 use crate::program::Place;
@@ -30,15 +30,13 @@ impl IndexList {
     }
 
     /// The list in its memory form.
-    fn bytes(self, map: &DimMap, coordinate: usize) -> Vec<u8> {
+    fn bytes(self, map: &DimMap, coordinate: usize) -> Result<Vec<u8>> {
         let held = map.owned_set(coordinate);
         match self {
-            IndexList::Coordinates(DType::I64) => held.iter().flat_map(i64::to_le_bytes).collect(),
-            IndexList::Coordinates(_) => {
-                held.iter().flat_map(|global| (global as i32).to_le_bytes()).collect()
-            }
+            IndexList::Coordinates(dtype) => integers("a list of coordinates", dtype, held.iter()),
             IndexList::Owned => {
-                held.iter().map(|global| u8::from(map.owner(global) == Some(coordinate))).collect()
+                let is_owned = |global| u8::from(map.owner(global) == Some(coordinate));
+                collect("a list of coordinates", held.iter().map(is_owned))
             }
         }
     }
@@ -61,7 +59,7 @@ pub(crate) fn upload(
     dist: &Distribution,
     d: usize,
     uploads: &mut Vec<Buffer>,
-    bytes: impl Fn(usize) -> Vec<u8>,
+    bytes: impl Fn(usize) -> Result<Vec<u8>>,
 ) -> Result<Vec<Option<Place>>> {
     let mut known: HashMap<(u64, usize), Place> = HashMap::new();
     let mut places = Vec::with_capacity(dist.parts());
@@ -75,7 +73,7 @@ pub(crate) fn upload(
             places.push(Some(place.clone()));
             continue;
         }
-        let bytes = bytes(coordinate);
+        let bytes = bytes(coordinate)?;
         let buffer = device.alloc_for_upload(bytes.len() as u64)?;
         device.upload(buffer.allocation(), 0, &bytes)?;
         let held = dist.map(d).owned(coordinate);

@@ -256,7 +256,7 @@ pub(crate) struct AxisSort {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Which {
     All,
-    At(Arc<[i64]>),
+    At(Arc<Vec<i64>>),
 }
 
 impl Reduction {

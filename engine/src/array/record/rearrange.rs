@@ -7,6 +7,7 @@ use crate::array::memory::storage::Storage;
 use crate::array::record::expr::{Expr, NodeLayout, Which};
 use crate::array::record::map::{Map, check_count, check_positions, sliced};
 use crate::array::record::node::Node;
+use crate::device::collect;
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index, Region};
 
@@ -90,7 +91,7 @@ impl Array {
         let dist = sliced(self.team().size(), shape)?;
         check_positions("gather", &self.shape(), positions)?;
         check_count("gather", dist.global().volume()?, positions)?;
-        self.listed(dist, Which::At(positions.into()))
+        self.listed(dist, Which::At(Arc::new(collect("gather", positions.iter().copied())?)))
     }
 
     /// The array in another shape of as many elements, where its parts hold them in the order of that;

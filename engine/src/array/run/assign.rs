@@ -23,6 +23,7 @@ use crate::array::record::view::{Selected, Span, resolve};
 use crate::array::recorder::recording::{BoundTask, Recorder};
 use crate::array::run::evaluate::{compute_targets, evaluate, run_steps};
 use crate::array::run::moves::moving;
+use crate::device::{collect, push};
 use crate::error::{Error, Result};
 use crate::index::{Along, Distribution, Index, Region};
 use crate::program::{CopyMode, copy_views};
@@ -323,32 +324,32 @@ pub(crate) fn unshared(recorder: &Recorder, node: &Arc<Node>, expected: usize) -
 }
 
 /// Of an array with `cells` elements the positions that are named, ascending, and where each is named last.
-fn last_of_all(cells: usize, positions: &[i64]) -> Vec<(i64, i64)> {
+fn last_of_all(cells: usize, positions: &[i64]) -> Result<Vec<(i64, i64)>> {
     let named = positions.iter().zip(0..).map(|(&at, k)| (at, k));
     if positions.windows(2).all(|pair| pair[0] < pair[1]) {
-        return named.collect();
+        return collect("scatter", named);
     }
     // Of many positions a table of all elements is filled sooner than the positions are sorted.
     if positions.len() >= cells / 16 {
-        let mut last = vec![-1; cells];
+        let mut last = collect("scatter", std::iter::repeat_n(-1, cells))?;
         named.for_each(|(at, k)| last[at as usize] = k);
-        return (0..).zip(last).filter(|&(_, k)| k >= 0).collect();
+        return collect("scatter", (0..).zip(last).filter(|&(_, k)| k >= 0));
     }
-    let mut sorted: Vec<(i64, i64)> = named.collect();
+    let mut sorted = collect("scatter", named)?;
     sorted.sort_unstable_by_key(|&(at, k)| (at, std::cmp::Reverse(k)));
     sorted.dedup_by_key(|pick| pick.0);
-    sorted
+    Ok(sorted)
 }
 
 /// By part, the positions that it owns, ascending, and where each is named last.
 fn last_of_each(dist: &Distribution, positions: &[i64]) -> Result<Vec<Vec<(i64, i64)>>> {
-    let named = last_of_all(Region::from_shape(&dist.shape())?.volume()? as usize, positions);
+    let named = last_of_all(Region::from_shape(&dist.shape())?.volume()? as usize, positions)?;
     if dist.parts() == 1 {
         return Ok(vec![named]);
     }
     let mut picked: Vec<Vec<(i64, i64)>> = vec![Vec::new(); dist.parts()];
     for (at, k) in named {
-        picked[dist.owner(&point(&dist.shape(), at))?].push((at, k));
+        push("scatter", &mut picked[dist.owner(&point(&dist.shape(), at))?], (at, k))?;
     }
     Ok(picked)
 }

@@ -11,7 +11,7 @@ use crate::array::lower::steps::list::MemoryId;
 use crate::array::lower::steps::list::{HostSort, Pieces, SortInput};
 use crate::array::recorder::recording::check_not_recording;
 use crate::array::run::cells::download;
-use crate::device::zeros;
+use crate::device::{collect, zeros};
 use crate::error::Result;
 use crate::index::{DimMap, Region};
 use crate::program::{Place, c_strides};
@@ -204,7 +204,7 @@ impl SortPass<'_> {
         let (own, other) = (piece(own, &dist.owned(part))?, piece(other, theirs)?);
         let length = theirs.extent(sort.axis) as usize;
         self.each_line(part, |first, line| {
-            let (own, other) = (own.line(order, first, line), other.line(order, first, (line.0, length)));
+            let (own, other) = (own.line(order, first, line)?, other.line(order, first, (line.0, length))?);
             half(&own, &other, *is_low)
         })
     }
@@ -226,7 +226,7 @@ impl SortPass<'_> {
     fn each_line<K: Bits>(
         &self,
         part: usize,
-        line: impl Fn(&[i64], (usize, usize)) -> Vec<Entry<K>>,
+        line: impl Fn(&[i64], (usize, usize)) -> Result<Vec<Entry<K>>>,
     ) -> Result<()> {
         let HostSort { dist, sort, to, .. } = self.step;
         let (axis, region) = (sort.axis, dist.owned(part));
@@ -238,7 +238,7 @@ impl SortPass<'_> {
         let mut positions = position_place.as_ref().map(blank).transpose()?;
         let firsts = Region::from_fn(region.rank(), |d| (0, if d == axis { 1 } else { region.extent(d) }));
         for first in firsts.points() {
-            let entries = line(&first, (axis, count));
+            let entries = line(&first, (axis, count))?;
             for (at, entry) in values.line(&first, (axis, count)).zip(&entries) {
                 values.elements[at] = entry.bits;
             }
@@ -272,21 +272,21 @@ impl<K: Bits> Piece<K> {
         Ok(Piece { values: HostCopy::read(values, region, dtype)?, positions })
     }
 
-    fn line(&self, order: KeyOrder<K>, first: &[i64], line: (usize, usize)) -> Vec<Entry<K>> {
+    fn line(&self, order: KeyOrder<K>, first: &[i64], line: (usize, usize)) -> Result<Vec<Entry<K>>> {
         let values = self.values.line(first, line).map(|at| self.values.elements[at]);
         let entry = |bits: K| Entry { key: order.key(bits), position: 0, bits };
-        let mut entries: Vec<Entry<K>> = values.map(entry).collect();
+        let mut entries = collect("sort", values.map(entry))?;
         if let Some(positions) = &self.positions {
             for (entry, at) in entries.iter_mut().zip(positions.line(first, line)) {
                 entry.position = positions.elements[at];
             }
         }
-        entries
+        Ok(entries)
     }
 }
 
 /// The smaller or the larger of the elements of two sorted lines, as many as the first has.
-fn half<K: Bits>(own: &[Entry<K>], other: &[Entry<K>], is_low: bool) -> Vec<Entry<K>> {
+fn half<K: Bits>(own: &[Entry<K>], other: &[Entry<K>], is_low: bool) -> Result<Vec<Entry<K>>> {
     let skipped = if is_low { 0 } else { other.len() };
     let (mut a, mut b) = (own.iter().peekable(), other.iter().peekable());
     let next = || match (a.peek(), b.peek()) {
@@ -294,7 +294,8 @@ fn half<K: Bits>(own: &[Entry<K>], other: &[Entry<K>], is_low: bool) -> Vec<Entr
         (_, Some(_)) => b.next().copied(),
         (_, None) => a.next().copied(),
     };
-    std::iter::from_fn(next).skip(skipped).take(own.len()).collect()
+    let mut merged = std::iter::from_fn(next).skip(skipped);
+    collect("sort", own.iter().map(|&entry| merged.next().unwrap_or(entry)))
 }
 
 /// A line in order. Without positions where equal keys mean equal elements.
@@ -303,16 +304,17 @@ fn sorted<K: Bits>(
     line: impl Iterator<Item = K> + Clone,
     first: i64,
     has_positions: bool,
-) -> Vec<Entry<K>> {
+) -> Result<Vec<Entry<K>>> {
     let is_float = order.infinity.is_some();
     let has_twins = || is_float && line.clone().any(|bits| order.bits(order.key(bits)) != bits);
     if !has_positions && !has_twins() {
-        let mut keys: Vec<K> = line.map(|bits| order.key(bits)).collect();
+        let mut keys = collect("sort", line.map(|bits| order.key(bits)))?;
         keys.sort_unstable();
-        return keys.into_iter().map(|key| Entry { key, position: 0, bits: order.bits(key) }).collect();
+        let entry = |key| Entry { key, position: 0, bits: order.bits(key) };
+        return collect("sort", keys.into_iter().map(entry));
     }
     let entry = |(bits, position): (K, i64)| Entry { key: order.key(bits), position, bits };
-    let mut entries: Vec<Entry<K>> = line.zip(first..).map(entry).collect();
+    let mut entries = collect("sort", line.zip(first..).map(entry))?;
     entries.sort_unstable();
-    entries
+    Ok(entries)
 }

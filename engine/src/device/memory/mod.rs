@@ -11,10 +11,11 @@
 
 mod allocation;
 mod buffer;
+mod host_vec;
 mod sharing;
 
 pub(super) use allocation::{ALIGN_BYTES, DeviceMemory, Pool};
 pub use allocation::{Allocation, LentMemory, MemoryUse};
 pub use buffer::Buffer;
-pub(crate) use buffer::zeros;
+pub use host_vec::{collect, integers, push, zeros};
 pub use sharing::{Foreign, IpcEvent};

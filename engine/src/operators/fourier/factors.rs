@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use partita_kernels::DType;
 
-use crate::array::{Array, Recorder};
+use crate::array::{Array, Recorder, collect};
 use crate::error::Result;
 use crate::index::Distribution;
 use crate::team::Team;
@@ -38,7 +38,8 @@ pub fn of(x: &Array, radix: i64, left: &[i64]) -> Result<Array> {
     let rest = left.get(1).copied().unwrap_or(0);
     kept(x, Contents::Factors { radix, left: left[0], rest }, || {
         let shape: Vec<i64> = [1, radix - 1].iter().chain(left).chain(&[2]).copied().collect();
-        let roots = (1..radix).flat_map(|k| (0..n / radix).map(move |q| root(k * q, n)));
+        let each = n / radix;
+        let roots = (0..n - each).map(|at| root((1 + at / each) * (at % each), n));
         everywhere(x.team(), x.dtype(), &shape, roots)
     })
 }
@@ -70,7 +71,7 @@ pub fn kept(x: &Array, contents: Contents, make: impl FnOnce() -> Result<Array>)
     Ok(table)
 }
 
-/// Pairs of which every part has all.
+/// Pairs of which every part has all. The iterator knows their number.
 pub fn everywhere(
     team: &Team,
     dtype: DType,
@@ -78,9 +79,9 @@ pub fn everywhere(
     pairs: impl Iterator<Item = (f64, f64)>,
 ) -> Result<Array> {
     let numbers = pairs.flat_map(|(re, im)| [re, im]);
-    let bytes: Vec<u8> = match dtype {
-        DType::F32 => numbers.flat_map(|x| (x as f32).to_le_bytes()).collect(),
-        _ => numbers.flat_map(f64::to_le_bytes).collect(),
+    let bytes = match dtype {
+        DType::F32 => collect("factors of a transform", numbers.flat_map(|x| (x as f32).to_le_bytes()))?,
+        _ => collect("factors of a transform", numbers.flat_map(f64::to_le_bytes))?,
     };
     Array::from_bytes(team, &on_all(team, shape)?, dtype, &bytes)
 }

@@ -521,8 +521,8 @@ impl Array {
 
     /// An array of this shape of the elements with these numbers in C order.
     fn gathered(&self, py: Python<'_>, shape: Vec<i64>, positions: PyBuffer<i64>) -> PyResult<Array> {
-        let (value, positions) = (self.value(py)?, positions.to_vec(py)?);
-        let (shape, positions) = (value.per_dimension(shape, 2), value.positions(positions));
+        let (value, positions) = (self.value(py)?, bytes::of(&positions)?);
+        let (shape, positions) = (value.per_dimension(shape, 2), value.positions(positions).map_err(raised)?);
         detached(py, || value.with(value.array.gather(&shape, &positions)?)).map(Array::of)
     }
 
@@ -541,7 +541,7 @@ impl Array {
     /// Replaces the elements with these numbers in C order by a line of values. Computes.
     fn scatter(&self, py: Python<'_>, positions: PyBuffer<i64>, value: &Array) -> PyResult<()> {
         let value = value.value(py)?;
-        let positions = value.positions(positions.to_vec(py)?);
+        let positions = value.positions(bytes::of(&positions)?).map_err(raised)?;
         let line = match value.element {
             Element::Real(_) => value,
             Element::Complex(_) => {

@@ -2,6 +2,7 @@
 //! in the last dimension, which no change of shape touches or divides.
 
 use partita::array::{IntoSpan, Operand, Padding, Span, Stride};
+use partita::device::collect;
 use partita::index::Index;
 use partita::{Array, DType, Distribution, Error, Result, Scalar};
 
@@ -74,10 +75,11 @@ impl Typed {
     }
 
     /// The numbers in C order of the engine's elements that are the elements with these numbers.
-    pub fn positions(&self, positions: Vec<i64>) -> Vec<i64> {
+    pub fn positions(&self, positions: &[i64]) -> Result<Vec<i64>> {
+        let positions = positions.iter().copied();
         match self.element {
-            Element::Real(_) => positions,
-            Element::Complex(_) => positions.iter().flat_map(|at| [2 * at, 2 * at + 1]).collect(),
+            Element::Real(_) => collect("positions", positions),
+            Element::Complex(_) => collect("positions", positions.flat_map(|at| [2 * at, 2 * at + 1])),
         }
     }
 

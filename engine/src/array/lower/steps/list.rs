@@ -145,7 +145,7 @@ pub(crate) enum LaunchOperand {
 /// Positions of a part.
 #[derive(Clone)]
 pub(crate) struct PositionRange {
-    pub all: Arc<[i64]>,
+    pub all: Arc<Vec<i64>>,
     pub range: Range<usize>,
 }
 

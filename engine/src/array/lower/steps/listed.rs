@@ -17,6 +17,7 @@ use crate::array::lower::steps::window::{WindowIndices, is_small};
 use crate::array::memory::plans::fetch_plan;
 use crate::array::record::expr::Which;
 use crate::array::record::map::{lead, line, number};
+use crate::device::collect;
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
 use crate::program::copies::ListedDirection;
@@ -109,7 +110,7 @@ pub(crate) fn gather_elements(
     list.allocate(to);
     match which {
         Which::All => reshape(list, from, to),
-        Which::At(positions) => gather(list, from, to, positions),
+        Which::At(positions) => gather(list, [from, to], positions),
     }
 }
 
@@ -135,7 +136,7 @@ fn reshape(list: &mut StepList, from: &StoredArray, to: &StoredArray) -> Result<
 }
 
 /// Fills an array, in C order, with the elements of another one at these positions.
-fn gather(list: &mut StepList, from: &StoredArray, to: &StoredArray, positions: &Arc<[i64]>) -> Result<()> {
+fn gather(list: &mut StepList, [from, to]: [&StoredArray; 2], positions: &Arc<Vec<i64>>) -> Result<()> {
     let own = |part: usize| {
         let (start, stop) = line(&to.dist, part);
         PositionRange { all: Arc::clone(positions), range: start as usize..stop as usize }
@@ -160,19 +161,19 @@ pub(crate) fn scatter_elements(
     list.steps.push(Step::Copy { from, to, dtype, dist });
     let needs = picked.iter().map(|picked| hull(&values.shape, picked.iter().map(|pick| pick.1)));
     let fetched = list.fetch_missing(values, needs.collect())?;
-    let chosen = |which: fn(&(i64, i64)) -> i64| -> Vec<PositionRange> {
-        let of = |picked: &Vec<(i64, i64)>| PositionRange {
-            all: picked.iter().map(which).collect(),
-            range: 0..picked.len(),
+    let chosen = |which: fn(&(i64, i64)) -> i64| -> Result<Vec<PositionRange>> {
+        let of = |picked: &Vec<(i64, i64)>| {
+            let all = Arc::new(collect("scatter", picked.iter().map(which))?);
+            Ok(PositionRange { all, range: 0..picked.len() })
         };
         picked.iter().map(of).collect()
     };
     let line = |picked: &Vec<(i64, i64)>| Region::from_fn(1, |_| (0, picked.len() as i64));
     let moved = list.boxes(old.dtype, picked.iter().map(line).collect());
     let layout = &old.dist;
-    let sources = chosen(|pick| pick.1);
+    let sources = chosen(|pick| pick.1)?;
     list.move_listed((ListedDirection::Gather, layout), sources, (values, fetched), moved)?;
-    list.move_listed((ListedDirection::Scatter, layout), chosen(|pick| pick.0), (new, None), moved)
+    list.move_listed((ListedDirection::Scatter, layout), chosen(|pick| pick.0)?, (new, None), moved)
 }
 
 /// A window of an array, which lies scattered in its memory, in an array of its own.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use partita_kernels::DType;
 
 use crate::array::memory::index_lists::upload;
-use crate::device::Buffer;
+use crate::device::{Buffer, integers};
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
 use crate::program::Place;
@@ -48,14 +48,11 @@ impl WindowIndices {
     }
 
     /// Where the coordinates of the window lie among those that a part holds.
-    fn positions(&self, d: usize, coordinate: usize) -> Vec<u8> {
+    fn positions(&self, d: usize, coordinate: usize) -> Result<Vec<u8>> {
         let span = self.window.start()[d]..self.window.stop()[d];
         let held = self.whole.map(d).owned_set(coordinate);
         let taken = |global: i64| span.contains(&global) && (global - span.start) % self.steps[d] == 0;
         let inside = held.iter().enumerate().filter(|(_, global)| taken(*global));
-        match self.dtype {
-            DType::I64 => inside.flat_map(|(k, _)| (k as i64).to_le_bytes()).collect(),
-            _ => inside.flat_map(|(k, _)| (k as i32).to_le_bytes()).collect(),
-        }
+        integers("a window along lists", self.dtype, inside.map(|(k, _)| k as i64))
     }
 }
