@@ -129,7 +129,7 @@ impl fmt::Debug for Team {
 /// `4 members: 0-3 on host (2 threads)`; members of several ranks name their rank.
 impl fmt::Display for Team {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} members:", self.size())?;
+        write!(f, "{} member{}:", self.size(), if self.size() == 1 { "" } else { "s" })?;
         let mut first = 0;
         while first < self.size() {
             let member = &self.0.members[first];

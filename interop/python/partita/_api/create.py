@@ -47,21 +47,11 @@ def full(
 
     Parameters
     ----------
-    shape : int or tuple of int
-        The global shape.
-    fill_value : bool, int, float or complex
-        Or an array that broadcasts to the shape.
     dtype : optional
         As the value in NumPy: bool, int64, float64 or complex128; see also ``set_default_dtype``.
-    dist : Distribution, optional
-        Default: dimension 0 cut over the members of ``team``, the extra rows with the last ones.
     team : Team, optional
         Default: that of ``set_default_team``; without one ``PARTITA_PARTS`` parts, by default one on every device that
         ``PARTITA_DEVICE`` names; in a program of several processes, of each.
-    device : optional
-        The array API standard's word for ``team``: also a device, a word such as 'host', or a list of them.
-    order : optional
-        Accepted and without effect.
     """
     whole, scalar = placed("full", shape, dist, team if device is None else team_of(team, device))
     is_plain = isinstance(fill_value, NUMBERS)

@@ -91,11 +91,6 @@ def _with_other_ones(shape: tuple[int, ...], wanted: tuple[int, ...]) -> Selecti
 def ravel(a: A, order: str = "C") -> A:
     """All elements in C order, in one dimension: a view where they follow each other in NumPy's memory, otherwise a copy.
 
-    Parameters
-    ----------
-    order : str, default "C"
-        Or "F": the first index running fastest.
-
     Examples
     --------
     >>> import partita as pt
@@ -129,8 +124,6 @@ def moveaxis(a: A, source: int | Sequence[int], destination: int | Sequence[int]
 
     Parameters
     ----------
-    a : Array or list
-        The array.
     source, destination : int or sequence of int
         The axes as they are, and where they go.
     """
@@ -227,11 +220,6 @@ def broadcast_arrays(*arrays: A, subok: bool = False) -> tuple[A, ...]:
 def diagonal(a: A, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A:
     """The elements whose coordinate along ``axis2`` is ``offset`` larger than that along ``axis1``, as the last dimension. A
     read-only view.
-
-    Parameters
-    ----------
-    a : Array
-        Of two dimensions or more.
 
     Examples
     --------

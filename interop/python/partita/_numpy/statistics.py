@@ -33,11 +33,6 @@ def var(
 ) -> Array:  # fmt: skip
     """Mean squares of the distances from the mean, of N - ``ddof`` elements (``correction`` is another name of it).
 
-    Parameters
-    ----------
-    axis : int or tuple of int, optional
-        All by default.
-
     Examples
     --------
     >>> import partita as pt

@@ -201,14 +201,8 @@ class Generator(JointDraws):
 
         Parameters
         ----------
-        size : int or tuple of int, optional
-            The global shape; by default none.
-        dtype : optional
-            A type of floats.
         dist : Distribution, optional
         team : Team, optional
-        out : Array, optional
-            Gets the numbers, as many as it has elements.
 
         Returns
         -------
@@ -238,8 +232,6 @@ class Generator(JointDraws):
         Parameters
         ----------
         low, high : int
-        size : int or tuple of int, optional
-            The global shape; by default none.
         dtype : optional
             A type of integers, or bool.
         dist : Distribution, optional

@@ -34,8 +34,6 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Array:
     ----------
     x : Array of int
         Of one dimension.
-    weights : Array, optional
-        One number for each element, which counts as 1 otherwise.
     minlength : int, default 0
         The least length of the result.
 
@@ -181,8 +179,6 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: tuple[float, float] | Non
 
     Parameters
     ----------
-    a : Array
-        Of any shape.
     bins : int, sequence or str, default 10
         How many bins, their edges, or a rule: 'sqrt', 'sturges', 'rice', 'scott' or 'doane'.
     range : (float, float), optional
@@ -217,16 +213,12 @@ def histogram(
 
     Parameters
     ----------
-    a : Array
-        Of any shape.
     bins : int, sequence or str, default 10
         How many bins, their edges, or a rule of `histogram_bin_edges`.
     range : (float, float), optional
         The first and the last edge; by default the least and the largest element.
     density : bool, optional
         Whether the result is divided by its sum and by the widths of the bins.
-    weights : Array, optional
-        One for each element, which counts as 1 otherwise.
 
     Returns
     -------
@@ -283,8 +275,6 @@ def histogramdd(
         First and last edge of each dimension, or None.
     density : bool, optional
         Whether the result is divided by its sum and by the volumes of the bins.
-    weights : Array, optional
-        One for each point.
 
     Returns
     -------
@@ -353,8 +343,6 @@ def histogram2d(
         First and last edges.
     density : bool, optional
         Whether the result is divided by its sum and by the areas of the bins.
-    weights : Array, optional
-        One for each point.
 
     Returns
     -------

@@ -135,8 +135,6 @@ def quantile(
         Real numbers.
     q : float or sequence of float
         From 0 to 1; read on the host.
-    axis : int or tuple of int, optional
-        Along which axes; all if None.
     method : str, default 'linear'
         One of NumPy's.
 

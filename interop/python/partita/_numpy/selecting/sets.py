@@ -140,8 +140,6 @@ def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: 
 
     Parameters
     ----------
-    element : Array
-        Of any type and shape.
     test_elements : Array
         The others.
     assume_unique : bool, default False

@@ -24,8 +24,6 @@ def sort(
 
     Parameters
     ----------
-    a : Array
-        Of any real or complex type.
     axis : int or None, default -1
         Which lines; None sorts all elements as one line.
     kind : str, optional
@@ -127,8 +125,6 @@ def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect"
 
     Parameters
     ----------
-    a : Array
-        Of any type.
     axis : int or None, default -1
         Which lines; None takes all elements as one line.
     kind : str
