@@ -65,8 +65,8 @@
 //!
 //! **Several processes.** [`Team::world`] spans the processes of a job that `torchrun`, `mpirun`, SLURM or
 //! `python -m partita launch` started; [`Team::connect`] takes addresses. Every operation that computes or
-//! reads elements is collective: all ranks call it in the same order. The feature `mpi` sends by MPI
-//! instead of TCP.
+//! reads elements is collective: all ranks call it in the same order. Ranks that `mpirun` started use an
+//! MPI library that is found when the program runs, otherwise TCP; the feature `mpi` links one.
 //!
 //! # Modules
 //!

@@ -2,9 +2,10 @@
 //! another distribution, which are recorded, or to another team, which compute at once.
 //!
 //! Assignment makes a new value whose window is computed and whose rest is the old value. Reads in the
-//! assigned expression see the old value, whatever overlaps. A large window is computed in place if neither
-//! another handle nor the assigned expression needs the old value; otherwise into fresh memory, and the rest
-//! is copied. Small, strided and non-contiguous windows are computed into temporary memory and copied.
+//! assigned expression see the old value, whatever overlaps. A window is computed in place if neither another
+//! handle nor the assigned expression needs the old value; otherwise a large one into fresh memory, and the
+//! rest is copied. Other small windows, strided and non-contiguous ones are computed into temporary memory
+//! and copied.
 
 use std::sync::Arc;
 

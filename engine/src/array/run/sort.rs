@@ -1,5 +1,5 @@
 //! Sorts on the host: keys in the order of the elements, lines that are sorted, and sorted pieces of two
-//! parts that are merged. `lower/sort.rs` says which parts do what.
+//! parts that are merged. `lower/steps/sort.rs` says which parts do what.
 
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
