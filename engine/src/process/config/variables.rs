@@ -41,7 +41,8 @@ pub const VARIABLES: &[Variable] = &[
     user(
         "PARTITA_DEVICE",
         "auto, host, cuda or wgpu",
-        "devices of `Team::local`; auto (default): CUDA devices, else hardware adapters, else the host",
+        "devices of `Team::local`, `Team::world` and `pt.Team`; auto (default): CUDA devices, else hardware \
+         adapters, else the host",
     ),
     user(
         "PARTITA_PARTS",
