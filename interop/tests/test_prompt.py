@@ -1,7 +1,6 @@
 """What is seen at the prompt: NumPy's text of the elements, without reading more than is shown."""
 
 import re
-import types
 
 import numpy as np
 import partita as pt
@@ -109,8 +108,8 @@ def test_everything_public_has_a_readable_repr():
         pt.random.PCG64DXSM(), pt.random.Philox(1), pt.random.SFC64(1), *pt.random.MT19937(1).spawn(1), pt.Error("text"), pt.__array_namespace_info__(), pt.lib, pt.ndarray(3),
     ]  # fmt: skip
     shown = {type(x).__name__ for x in instances}
-    modules = [pt, *(x for x in vars(pt).values() if isinstance(x, types.ModuleType) and re.match(r"partita\.(?!_n)", x.__name__)), pt.lib.stride_tricks]
-    assert {pt.random, pt.fft, pt.linalg, pt.lib, pt.operators, pt.collective, pt.array_api} <= set(modules)
+    # Other modules are there once something imports them.
+    modules = [pt, pt.random, pt.fft, pt.linalg, pt.lib, pt.lib.stride_tricks, pt.operators, pt.collective, pt.array_api]
     public = {name: value for module in modules for name, value in vars(module).items() if name in getattr(module, "__all__", vars(module))}
     for name, made in public.items():
         is_ours = isinstance(made, type) and made.__module__.startswith("partita")
