@@ -38,9 +38,10 @@ pub fn beyond(facts: &KernelFacts) -> Vec<String> {
         }
     }
     if facts.case == "sum_columns" {
-        let words = if facts.dtype.ends_with("16") { 0.5 } else { 1.0 };
-        if facts.wide_loads + facts.narrow_loads > words * (1.0 + EDGES) {
-            all.push(format!("{:.4} loads a point, {words:.4} suffice", facts.narrow_loads));
+        let (loads, words) =
+            (facts.wide_loads + facts.narrow_loads, if facts.dtype.ends_with("16") { 0.5 } else { 1.0 });
+        if loads > words * (1.0 + EDGES) {
+            all.push(format!("{loads:.4} loads a point, {words:.4} suffice"));
         }
     }
     if facts.group == "E1" {

@@ -12,17 +12,17 @@ pub const FILES_PER_FOLDER: usize = 12;
 
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
-    ("kernels/src", 27_780),
-    ("engine/src", 46_941),
+    ("kernels/src", 27_756),
+    ("engine/src", 46_943),
     ("simcuda/src", 8_530),
     ("interop/src", 7_720),
-    ("interop/python", 14_346),
+    ("interop/python", 14_345),
     ("benches", 9_340),
     ("xtask", 5_410),
     ("examples", 2_700),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 122_752;
+pub const TOTAL_BUDGET: usize = 122_730;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

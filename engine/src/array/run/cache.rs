@@ -86,7 +86,9 @@ impl EvaluationCache {
 
     fn insert(&mut self, cached: CachedEvaluation) {
         // What a device forgets is free memory only once no evaluation holds it.
-        if std::mem::replace(&mut self.forgotten, Program::forgotten()) != self.forgotten {
+        let forgotten = Program::forgotten();
+        if self.forgotten != forgotten {
+            self.forgotten = forgotten;
             self.evaluations.retain(|_, evaluation| !evaluation.is_forgotten());
             self.weight = self.evaluations.values().map(|evaluation| evaluation.weight()).sum();
         }

@@ -270,13 +270,13 @@ class BaseArray(_native.Exporter):
         """Conversion by value: floats to integers truncate and saturate (NaN gives 0), integers wrap. Complex numbers
         become other complex ones, or bool; for their parts see ``partita.real``. With ``copy=False`` the array itself if it has
         that type. ``order`` and ``subok`` are without effect."""
-        if watch.count and is_watched():
-            return watched("cast", (self,), self.astype, dtype, order, casting, subok, copy)  # type: ignore[no-any-return]
         kind = as_dtype(dtype)
-        if casting != "unsafe" and not can_cast(self.dtype, kind, casting):
-            raise TypeError(f"astype: expected a type for casting {casting!r}, given {kind.name} for {self.dtype.name}")
         if not copy and kind is self.dtype:
             return self
+        if watch.count and is_watched():
+            return watched("cast", (self,), self.astype, kind, order, casting, subok, copy)  # type: ignore[no-any-return]
+        if casting != "unsafe" and not can_cast(self.dtype, kind, casting):
+            raise TypeError(f"astype: expected a type for casting {casting!r}, given {kind.name} for {self.dtype.name}")
         return type(self)(self._native.cast(kind.name), self._scalar)
 
     def redistribute(self, dist: _native.Distribution) -> Self:

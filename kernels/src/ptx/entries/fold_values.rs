@@ -55,6 +55,11 @@ impl PtxWriter<'_> {
         self.named(Class::Pred, "%full");
         self.op("add.u32 %end, %start, %reach");
         self.op(&format!("setp.le.u32 %full, %end, {total}"));
+        // A thread has all of a column's values of a group.
+        let combine = |w: &mut Self, lanes: fn(&mut Self, FoldPlan, &[Stream])| match runs {
+            Runs::Columns => w.combine_steps(plan, streams),
+            Runs::Any | Runs::Aligned => lanes(w, plan, streams),
+        };
         let has_coordinates = self.kernel.body.iter().any(|inst| matches!(inst.op, Op::Coord(_)));
         if runs != Runs::Any && folded.len() == 1 && !has_coordinates {
             self.note("a whole group of a whole warp, or of columns: its loads are at fixed distances");
@@ -66,19 +71,13 @@ impl PtxWriter<'_> {
             self.op("@!%full bra ANY");
             self.loads_of_a_group(plan, folded.start, runs);
             self.values(plan, streams, |_, _| ());
-            match runs {
-                Runs::Columns => self.combine_steps(plan, streams),
-                Runs::Any | Runs::Aligned => self.combine_warp(plan, streams),
-            }
+            combine(self, Self::combine_warp);
             self.op("bra GROUPED");
             self.place("ANY");
             self.note("any other group");
             self.runs(plan, folded, runs);
             self.values(plan, streams, |w, step| w.replace_missing(plan, streams, step));
-            match runs {
-                Runs::Columns => self.combine_steps(plan, streams),
-                Runs::Any | Runs::Aligned => self.combine_some_lanes(plan, streams),
-            }
+            combine(self, Self::combine_some_lanes);
             return self.place("GROUPED");
         }
         match runs {
@@ -104,10 +103,7 @@ impl PtxWriter<'_> {
         self.place("MISSING");
         self.values(plan, streams, |w, step| w.replace_missing(plan, streams, step));
         self.place("VALUES");
-        match runs {
-            Runs::Any | Runs::Aligned => self.combine_lanes(plan, streams),
-            Runs::Columns => self.combine_steps(plan, streams),
-        }
+        combine(self, Self::combine_lanes);
     }
 
     /// The values of each step, those of a run combined: then no more than one of each step is kept.

@@ -10,18 +10,9 @@ use crate::ptx::schedule::{FoldPlan, fold_slots};
 use crate::ptx::text::{FoldField, Quantity, THREADS};
 use crate::verify::footprint::LoadSite;
 
-/// The place of the entry that combines partial results.
+/// Places of the entries; behind them those for aligned runs and for columns, where there are any.
+const FOLD: usize = 0;
 const TREE: usize = 1;
-
-/// The entry of a first pass.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum First {
-    Any,
-    /// Every run is one aligned load.
-    Runs,
-    /// Several kept points are one aligned load.
-    Columns,
-}
 
 /// Blocks per multiprocessor, if there is enough to do: more than run side by side, so that a last round
 /// that is not full costs little.
@@ -129,7 +120,9 @@ struct PointFolds {
     kept: u64,
     folded: u64,
     first: Option<ThreadTeam>,
-    entry: First,
+    /// The place of the first pass's entry, and its plan.
+    entry: usize,
+    plan: FoldPlan,
     /// Numbers of the folded points of one grid and of one partial result.
     chunk: u64,
     run: u64,
@@ -200,15 +193,15 @@ impl Source<'_> {
         let full = u64::from(THREADS);
         let blocks = if across { BLOCKS_PER_MULTIPROCESSOR } else { BLOCKS_OF_COLUMNS };
         let blocks = blocks * u64::from(facts.multiprocessors);
-        let entry = self.first(&region, across);
-        let plan = self.fold_plan_of(entry);
+        let (entry, plan) = self.first(&region, across);
         let (values, threads) = (plan.values() as u64, kept / plan.columns as u64);
         let first = (folded > 0).then(|| self.team(across, values, threads, folded, blocks * full));
         let below = |limit: u64| 1u64 << limit.ilog2();
         let run = first.map_or(1, |team| team.run());
         let chunk = below(limits.points).min(below(limits.blocks) * run);
         let run = run.min(chunk);
-        let mut folds = PointFolds { region, kept, folded, first, entry, chunk, run, passes: Vec::new() };
+        let mut folds =
+            PointFolds { region, kept, folded, first, entry, plan, chunk, run, passes: Vec::new() };
         let mut before = folds.segments();
         while before != 1 {
             // One block for each point, so that this pass is the last where it can be.
@@ -243,30 +236,23 @@ impl Source<'_> {
         ThreadTeam { across, rows, lanes, shares, groups, values }
     }
 
-    fn fold_plan_of(&self, entry: First) -> FoldPlan {
-        let plans = self.module.schedule.folds;
-        match entry {
-            First::Any => plans.any,
-            First::Runs => plans.aligned,
-            First::Columns => plans.columns.unwrap_or(plans.any),
-        }
-    }
-
-    fn first(&self, region: &Region, across: bool) -> First {
+    /// The entry of the first pass, by its place, and its plan.
+    fn first(&self, region: &Region, across: bool) -> (usize, FoldPlan) {
         let (kept, folded) = fold_slots(self.kernel);
         let plans = self.module.schedule.folds;
-        if plans.aligned.run > 1 && self.are_whole(region, kept + folded - 1, plans.aligned.run) {
-            return First::Runs;
+        let has_runs = plans.aligned.run > 1;
+        if has_runs && self.are_whole(region, kept + folded - 1, plans.aligned.run) {
+            return (TREE + 1, plans.aligned);
         }
         let is_beside = |n: u32| region.dims[kept - 1].steps[region.of(Quantity::Param(n))] == self.size(n);
-        let mut outputs = streams(self.kernel).into_iter().map(|stream| stream.output);
-        match plans.columns {
-            Some(plan)
-                if !across && outputs.all(is_beside) && self.are_whole(region, kept - 1, plan.columns) =>
-            {
-                First::Columns
-            }
-            _ => First::Any,
+        let fits = |plan: &FoldPlan| {
+            !across
+                && streams(self.kernel).iter().all(|stream| is_beside(stream.output))
+                && self.are_whole(region, kept - 1, plan.columns)
+        };
+        match plans.columns.filter(fits) {
+            Some(plan) => (TREE + 1 + usize::from(has_runs), plan),
+            None => (FOLD, plans.any),
         }
     }
 
@@ -302,7 +288,7 @@ impl Source<'_> {
             plan.grids.push(self.grid(entry, region, shape, 1, |field| grid.number(field)));
         };
         if let Some(team) = &folds.first {
-            let FoldPlan { run, columns, .. } = self.fold_plan_of(folds.entry);
+            let FoldPlan { run, columns, .. } = folds.plan;
             let (run, columns) = (run as u64, columns as u64);
             let distance = team.lanes * run;
             for begin in (0..folds.folded).step_by(folds.chunk as usize) {
@@ -323,13 +309,7 @@ impl Source<'_> {
                     digit: digits(&region, distance),
                     rest: digits(&region, distance + 1 - run),
                 };
-                let has_runs = self.module.schedule.folds.aligned.run > 1;
-                let entry = match folds.entry {
-                    First::Any => 0,
-                    First::Runs => TREE + 1,
-                    First::Columns => TREE + 1 + usize::from(has_runs),
-                };
-                add(entry, &region, &grid, length.div_ceil(team.run()));
+                add(folds.entry, &region, &grid, length.div_ceil(team.run()));
             }
         }
         for (n, Pass { team, before, after }) in folds.passes.iter().enumerate() {

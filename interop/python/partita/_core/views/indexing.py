@@ -72,7 +72,7 @@ def assign(x: A, key: Any, value: Any) -> None:
         if isinstance(value, float):
             # A number, too, may be beyond what the array holds.
             array = made(_native.Array.full(_native.Distribution((1,), team=x.team), "float64", value), True)
-        array = array if array is None or array.dtype is x.dtype else array.astype(x.dtype)
+        array = None if array is None else array.astype(x.dtype, copy=False)
     selection = selection_of(key, x.shape)
     if selection is None:
         _assign_at(x, key, value if array is None else array)
@@ -116,8 +116,7 @@ def assign_all(x: A, result: A) -> A:
     if not x._scalar and not result._scalar and result.ndim > x.ndim:
         text = f"in-place operation: expected a result of shape {x.shape}, given {result.shape}; use a new array"
         raise ValueError(text)
-    result = result if result.dtype is x.dtype else result.astype(x.dtype)
-    put(x, whole(x.shape), _as_shape(result, x.shape))
+    put(x, whole(x.shape), _as_shape(result.astype(x.dtype, copy=False), x.shape))
     return x
 
 
