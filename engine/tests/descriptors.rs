@@ -1,16 +1,11 @@
 //! Chapel's array descriptor on arrays whose elements are on devices: element type and domain, access,
-//! iteration part by part, resizing, owners, communication and bulk transfers.
+//! iteration part by part, resizing, owners and communication.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod found;
 
-use std::any::Any;
-use std::cell::Cell;
-
 use found::{devices, ran};
-use partita::index::{
-    Bulk, BulkTransfer, Call, DimMap, DistributionBuilder, Domain, IndexRange, assign, serial_write,
-};
+use partita::index::{DimMap, DistributionBuilder, Domain, serial_write};
 use partita::prelude::*;
 
 /// A plane over six parts: blocks, cyclic and lists with copies in turn.
@@ -234,79 +229,5 @@ fn shifted_slices_take_one_repartition_and_move_no_owned_cells() {
         // And the second expression over the same halo takes none.
         (u.slice(&s![1..-1]) * 2.0 - u.slice(&s![2..])).eval().unwrap();
         assert_eq!(team.messages() - before, 2 * 5, "{device:?}");
-    }
-}
-
-/// An array as bulk transfers see it: unit-stride boxes of two arrays on one team move as assignments.
-struct Held {
-    array: Array,
-    known: bool,
-    calls: Cell<u32>,
-}
-
-fn unit_box(domain: &Domain) -> Option<Vec<partita::array::Span>> {
-    use partita::array::IntoSpan;
-    let span = |range: &IndexRange| {
-        (range.stride() == 1).then(|| (range.first()..range.first() + range.len()).into_span())
-    };
-    domain.dims().iter().map(span).collect()
-}
-
-impl Bulk<i32> for Held {
-    fn rank(&self) -> usize {
-        self.array.rank()
-    }
-    fn read(&self, index: &[i64]) -> i32 {
-        self.array.get(index).unwrap().to_i64() as i32
-    }
-    fn write(&mut self, index: &[i64], value: i32) {
-        self.array.set(index, Scalar::from_i64(DType::I32, value.into())).unwrap();
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
-    }
-    fn receive_known(&mut self, _: Call, mine: &Domain, other: &dyn Bulk<i32>, theirs: &Domain) -> bool {
-        self.calls.set(self.calls.get() + 1);
-        let Some(other) = other.as_any().downcast_ref::<Held>().filter(|_| self.known) else { return false };
-        match (unit_box(mine), unit_box(theirs)) {
-            (Some(mine), Some(theirs)) => self.array.assign(&mine, &other.array.slice(&theirs)).is_ok(),
-            _ => false,
-        }
-    }
-}
-
-#[test]
-fn bulk_transfers_between_arrays_on_devices() {
-    let range = |(start, stop, stride)| IndexRange::new(start, stop, stride).unwrap();
-    let domain = |ranges: [(i64, i64, i64); 2]| Domain::new(&ranges.map(range)).unwrap();
-    for (device, team) in teams() {
-        for dist in planes() {
-            for (to_indices, from_indices, box_shaped) in [
-                (domain([(1, 5, 1), (0, 9, 1)]), domain([(1, 5, 1), (0, 9, 1)]), true),
-                (domain([(0, 4, 1), (2, 4, 1)]), domain([(3, -1, -1), (2, 4, 1)]), false),
-            ] {
-                for known in [false, true] {
-                    let held = |f: fn(&[i64]) -> i32| Held {
-                        array: Array::from_fn(&team, &dist, f).unwrap(),
-                        known,
-                        calls: Cell::new(0),
-                    };
-                    let (mut to, from) = (held(|at| -number(at)), held(number));
-                    let order = BulkTransfer::FromFirst;
-                    let done = assign(&mut to, &to_indices, &from, &from_indices, order).unwrap();
-                    // What the hook declines is finished element by element, with the same result.
-                    assert_eq!(done, known && box_shaped, "{device:?} {dist}");
-                    assert_eq!((to.calls.get(), from.calls.get()), (1, 0));
-                    for (there, here) in to_indices.iter().zip(from_indices.iter()) {
-                        assert_eq!(to.read(&there), number(&here), "{device:?} {dist}");
-                    }
-                    let changed = to.array.greater(0.0).cast(DType::I32).sum(&[]).item::<i64>().unwrap();
-                    assert_eq!(changed, from_indices.iter().filter(|at| number(at) > 0).count() as i64);
-                }
-            }
-        }
     }
 }

@@ -1,5 +1,4 @@
-//! Domains, loops over them by leaders and followers, replicated descriptions, bulk transfer, and maps that
-//! users write.
+//! Domains, loops over them by leaders and followers, and maps that users write.
 
 #![allow(clippy::unwrap_used)]
 
@@ -14,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use kinds::kinds_to;
 use model::ModelArray;
 use partita::index::{
-    Bulk, CustomMap, DimMap, Distribution, Domain, DomainKind, DomainMap, ErrorKind, Index, IndexRange,
+    CustomMap, DimMap, Distribution, Domain, DomainKind, DomainMap, ErrorKind, Index, IndexRange,
     IterationChunk, MappedDomain, Region, Result, serial_write, zip,
 };
 use proptest::prelude::*;
@@ -528,7 +527,6 @@ fn a_map_with_only_required_methods_works_and_other_calls_name_the_missing_metho
     );
     let map = domain.map().unwrap();
     assert!(map.duplicate().unwrap_err().to_string().contains("`duplicate`"));
-    assert!(map.privatize().unwrap_err().to_string().contains("`privatize`"));
 }
 
 #[test]

@@ -9,6 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use partita::index::{Domain, IndexRange, MappedDomain};
 use partita::prelude::*;
 use partita::wire::{Outcome, Ranks, Request, Wire, WireError, threads};
 use partita::{Error, Result};
@@ -401,6 +402,41 @@ fn numbers_that_change_from_step_to_step_take_no_further_messages() {
     let few = control_messages_in(4);
     assert!(few > 0);
     assert_eq!(control_messages_in(40), few);
+}
+
+/// The messages and bytes of three ranks that make an array, give it another shape, and may ask before and
+/// after who has which index.
+fn traffic(asks: bool) -> (usize, u64) {
+    let (owned, counts) = wires::counted(3, |ranks| {
+        let team = over(ranks, 2).unwrap();
+        let dist = Distribution::builder(&[12, 9]).grid(&[3, 2]).cyclic(0, 1).build().unwrap();
+        let u = Array::from_fn(&team, &dist, |at| (at[0] * 9 + at[1]) as f64).unwrap();
+        let v = u.resize(&[20, 4]).unwrap();
+        let mut owned = 0;
+        for array in [&u, &v].into_iter().filter(|_| asks) {
+            let dist = array.distribution().unwrap();
+            let whole: Vec<IndexRange> =
+                array.shape().iter().map(|&extent| IndexRange::new(extent, 0, -1).unwrap()).collect();
+            let domain = MappedDomain::new(dist.clone(), Domain::new(&whole).unwrap());
+            for index in domain.indices().iter() {
+                let part = domain.index_to_part(&index).unwrap();
+                let place: Vec<i64> = (0..2).map(|d| array.shape()[d] - index[d]).collect();
+                assert_eq!(part, dist.owner(&place).unwrap());
+                owned += usize::from(team.is_here(part));
+            }
+        }
+        owned
+    });
+    assert_eq!(owned.iter().sum::<usize>(), if asks { 12 * 9 + 20 * 4 } else { 0 });
+    (counts.control_messages.load(Ordering::SeqCst), counts.bytes.load(Ordering::SeqCst))
+}
+
+/// Every rank works out every description itself.
+#[test]
+fn owners_are_known_without_messages() {
+    let without = traffic(false);
+    assert!(without.0 > 0);
+    assert_eq!(traffic(true), without);
 }
 
 /// A state that is stepped, replayed after a few steps, and meets once per step.

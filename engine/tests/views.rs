@@ -6,7 +6,7 @@ mod found;
 mod pairs;
 
 use found::{devices, ran};
-use pairs::maps;
+use pairs::{SIZE, maps, over};
 use partita::array::{Cells, NewAxis, Span};
 use partita::index::DimMap;
 use partita::prelude::*;
@@ -254,6 +254,68 @@ fn views_are_assigned_to_and_see_old_values() {
             assert_eq!(kept.to_vec::<i32>().unwrap(), model.numbers, "{what}");
         }
         ran("views-assigned", &device, seeds(120).count());
+    }
+}
+
+/// `count` of the coordinates of [`maps`], in either direction.
+fn span_of(draw: &mut Draw, count: i64) -> Span {
+    let step: i64 = [1, 1, 2, 3, -1, -2, -3][draw.below(7) as usize];
+    let first = draw.below(SIZE - (step.abs() * (count - 1)).max(0));
+    let start = if step > 0 { first } else { SIZE - 1 - first };
+    let stop = if count > 0 { start + step * (count - 1) + step.signum() } else { start };
+    Span::Range { start: Some(start), stop: (stop >= 0).then_some(stop), step }
+}
+
+#[test]
+fn windows_become_those_of_arrays_of_any_other_kinds_of_maps_and_ranks() {
+    for device in devices() {
+        let [plane, line] = [9, 3].map(|parts| Team::on(std::slice::from_ref(&device), parts).unwrap());
+        let maps = maps();
+        let make = |team: &Team, maps: &[&DimMap], sign: i32| {
+            let dist = over(&maps.iter().copied().cloned().collect::<Vec<_>>());
+            let model = Model::whole(&dist.shape());
+            (Array::from_fn(team, &dist, |at| sign * model.at(at)).unwrap(), model)
+        };
+        let is_host = device.kind() == DeviceKind::Host;
+        let mut cases = 0;
+        for (seed, rows) in maps.iter().enumerate() {
+            // Every pair on the host, every kind elsewhere.
+            for (k, columns) in maps.iter().enumerate().filter(|(k, _)| is_host || (seed + k) % 5 == 0) {
+                let mut draw = Draw((seed * maps.len() + k) as u64);
+                let (planes, turned, lines) = ([rows, columns], [columns, rows], [columns]);
+                let counts = [0; 2].map(|_| draw.below(7));
+                let at = Span::At(draw.below(SIZE));
+                let mut window = |counts: &[i64]| -> Vec<Span> {
+                    counts.iter().map(|&count| span_of(&mut draw, count)).collect()
+                };
+                let [to, from] = [window(&counts), window(&counts)];
+                let [[there], [here]] = [0; 2].map(|_| <[Span; 1]>::try_from(window(&counts[1..])).unwrap());
+                // A plane's window, a column by a line, a line by a row, a row by a column of the other plane.
+                let assigned = [
+                    (make(&plane, &planes, -1), to, make(&plane, &turned, 1), from),
+                    (make(&plane, &planes, -1), vec![there, at], make(&line, &lines, 1), vec![here]),
+                    (make(&line, &lines, -1), vec![there], make(&plane, &planes, 1), vec![at, here]),
+                    (
+                        make(&plane, &planes, -1),
+                        vec![at, there],
+                        make(&plane, &[columns, rows], 1),
+                        vec![here, at],
+                    ),
+                ];
+                for ((mut to, model), there, (from, source), here) in assigned {
+                    let what = format!("{device:?} {} {there:?}: {here:?}", to.distribution().unwrap());
+                    let mut expected: Vec<i32> = model.numbers.iter().map(|number| -number).collect();
+                    for (&to, &from) in model.sliced(&there).numbers.iter().zip(&source.sliced(&here).numbers)
+                    {
+                        expected[to as usize] = from;
+                    }
+                    to.assign(&there, &from.slice(&here)).unwrap();
+                    assert_eq!(to.to_vec::<i32>().unwrap(), expected, "{what}");
+                    cases += 1;
+                }
+            }
+        }
+        ran("windows-of-kinds", &device, cases);
     }
 }
 

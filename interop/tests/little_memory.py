@@ -47,6 +47,12 @@ pt.fft.fft(u[1:]).eval()
 pt.fft.fft(pt.zeros(2**45)).eval()
 pt.asarray(h > 0.5).eval()
 u.numpy()
+pt.Distribution((N,), dims=[pt.Unstructured(lists)])
+u.redistribute(listed).eval()
+w.numpy()
+w[5:].copy().eval()
+(w + u).eval()
+w.__setitem__(slice(None, None, 3), 1.0)
 """.split("\n")[1:-1]
 EXCEPTIONS = (MemoryError, pt.OutOfMemoryError)
 
@@ -65,6 +71,10 @@ def child(parts: int, operation: str, more: float) -> int:
     names["v"], names["z"] = (u * 2).eval(), (u + 0j).eval()
     i = names["i"] = pt.asarray(names["k"])
     (u + i).sum().item()
+    if any(name in operation for name in ("listed", "lists", "w")):
+        lists = names["lists"] = [names["k"][part::parts] for part in range(parts)]
+        names["listed"] = pt.Distribution((N,), dims=[pt.Unstructured(lists)])
+        names["w"] = u.redistribute(names["listed"]).eval()
     limit(more)
     try:
         eval(operation, names)

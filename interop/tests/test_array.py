@@ -2,6 +2,7 @@
 
 import itertools
 import operator
+import sys
 
 import numpy as np
 import partita as pt
@@ -347,6 +348,60 @@ def test_overlapping_assignment_reads_old_values(team):
     (u,) = arrays(team, host)
     u[1:] = u[:-1]
     same(u, np.concatenate([[0], np.arange(19)]))
+
+
+def python_calls(function):
+    """The names of the functions written in Python that a function calls."""
+    names = []
+    sys.setprofile(lambda frame, event, _: names.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return names[1:]
+
+
+@pytest.mark.parametrize("combine", [operator.add, operator.sub, operator.mul, operator.truediv, operator.lt, operator.eq])
+def test_operators_of_usual_operands_call_nothing_in_python(team, floats, combine):
+    u, v = arrays(team, floats, floats + 1)
+    tail = u[1:]
+    same(combine(tail, v[:-1]), combine(floats[1:], floats[:-1] + 1))
+    for a, b in [(u, v), (u, 2.0), (2.0, u), (u, 3), (tail, tail)]:
+        assert python_calls(lambda a=a, b=b: combine(a, b)) == []
+        assert type(combine(a, b)) is pt.Array
+    # Where a rule of NumPy's decides, Python's part of the package does.
+    assert "operate" in python_calls(lambda: combine(u, v.astype(np.float64)))
+
+
+def test_operators_meet_other_operands_as_numpy_does(team, floats):
+    (u,) = arrays(team, floats)
+
+    class Meters(pt.Array):
+        def __radd__(self, other):
+            return "meters"
+
+    class Other:
+        def __radd__(self, other):
+            return "other"
+
+        def __gt__(self, other):
+            return "greater"
+
+    assert u + Meters(u._native) == "meters"
+    assert u + Other() == "other"
+    assert (u < Other()) == "greater"
+    same(Meters(u._native) - u, floats - floats)
+    same(u + np.float64(2), floats + np.float64(2))
+    same(floats - u, floats - floats)
+    assert (u == None).numpy().sum() == 0  # noqa: E711
+    with pytest.raises(TypeError, match="unsupported operand type"):
+        u + object()
+    with pytest.raises(TypeError, match="'<' not supported"):
+        u < object()
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(u)
+    with pytest.raises(AttributeError):
+        del u._native, u._native
 
 
 def test_in_place_operators(team, floats):

@@ -25,6 +25,8 @@ pub enum ErrorKind {
     Unsupported,
     /// Members of a team do not fit together.
     Team,
+    /// The host has no room for lists of coordinates.
+    Memory,
 }
 
 /// Why an index operation was refused: what was attempted, what it expects, what it was given, and what to
@@ -70,6 +72,22 @@ impl IndexError {
         self.given = format!("{} in dimension {d}", self.given);
         self
     }
+}
+
+/// Refuses lists that the allocator has no room for now. To be asked before they are made, one by one and
+/// infallibly.
+pub(crate) fn check_room(operation: &'static str, bytes: i64) -> Result<()> {
+    // Smaller ones take less than what an error needs.
+    if bytes < 1 << 16 || std::hint::black_box(Vec::<u8>::new()).try_reserve_exact(bytes as usize).is_ok() {
+        return Ok(());
+    }
+    Err(IndexError::new(
+        ErrorKind::Memory,
+        operation,
+        format!("{bytes} bytes of the host's memory, for lists of coordinates"),
+        "an allocator that refused them",
+        "let go of other arrays, or use a map that needs no lists",
+    ))
 }
 
 /// Refuses a number of dimensions other than the expected one.

@@ -4,8 +4,7 @@
 //! - `maps`: [`DimMap`] and its kinds divide one dimension;
 //! - `distributions`: [`ProcessGrid`] and [`Distribution`] divide an array and declare its halo; [`Section`]s
 //!   and local boxes say what a part holds and needs;
-//! - `domain_map`: [`MappedDomain`] and [`DomainMap`] divide iterations, [`Replicas`] copy descriptions,
-//!   [`Bulk`] assigns many values;
+//! - `domain_map`: [`MappedDomain`] and [`DomainMap`] divide iterations;
 //! - [`Members`]: the members of a team and the groups in which they communicate.
 //!
 //! This module contains no devices, buffers, element types, threads or messages. A [`Distribution`] gives the
@@ -13,7 +12,6 @@
 //! that names the dimension, the part and the reason. Getters that give no `Result` panic, as slices do,
 //! where there is no such part or dimension (`# Panics`).
 
-mod bulk;
 mod distributions;
 mod domain;
 mod domain_map;
@@ -23,16 +21,14 @@ mod maps;
 mod members;
 mod region;
 
-pub use bulk::{Bulk, BulkTransfer, Call, assign, assign_converted, paired_dimensions};
 pub(crate) use distributions::matched;
 pub use distributions::{
     Bounding, Distribution, DistributionBuilder, Environment, Formula, LocalTarget, ProcessGrid, Section,
     SectionSide, Tile, core_view, local_bounding_box, local_core, local_target_of_slice, required, sections,
 };
 pub use domain::Domain;
-pub use domain_map::{
-    DomainKind, DomainMap, IterationChunk, MappedDomain, Privatize, Replicas, serial_write, zip,
-};
+pub use domain_map::{DomainKind, DomainMap, IterationChunk, MappedDomain, serial_write, zip};
+pub(crate) use error::check_room;
 pub use error::{ErrorKind, IndexError, Result};
 pub(crate) use index_set::gcd;
 pub use index_set::{Blocks, IndexRange, IndexSet};

@@ -2,10 +2,14 @@
 //! computed once: in closed form where both maps are periodic, else from lists. Moves are the products of the
 //! overlaps.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 
 use super::moves::{AxisOverlap, AxisSubset, FEW, Move, MoveOp, Pairs, Plan};
-use crate::index::{Along, DimMap, Distribution, ErrorKind, Index, IndexError, Region, Result, gcd};
+use crate::index::{
+    Along, DimMap, Distribution, ErrorKind, Index, IndexError, Region, Result, check_room, gcd,
+};
 
 /// What one grid coordinate of the source contributes along a dimension.
 pub(super) struct SourceOverlap {
@@ -74,9 +78,11 @@ impl Plan {
                         let (map, periodic) = (to.map(dim), from.periodic(d));
                         Need { map, coordinate, offset, step, periodic }.overlaps(from.map(d), local)
                     }
-                    Along::Pinned(at) => pinned(from.map(d), at, local),
+                    Along::Pinned(at) => Ok(pinned(from.map(d), at, local)),
                 };
-                known.entry((d, coordinate, local)).or_insert_with(overlaps);
+                if let Entry::Vacant(entry) = known.entry((d, coordinate, local)) {
+                    entry.insert(overlaps()?);
+                }
             }
             let overlaps: Vec<&[SourceOverlap]> = keys.iter().map(|key| &known[key][..]).collect();
             cross(&mut moves, from, part, &overlaps)?;
@@ -119,7 +125,7 @@ pub(super) fn box_overlaps(
 ) -> Result<Vec<SourceOverlap>> {
     let map = DimMap::even(needed.1 - needed.0, 1)?;
     let need = Need { map: &map, coordinate: 0, offset: needed.0, step: 1, periodic: from.periodic(d) };
-    let mut overlaps = need.overlaps(from.map(d), local);
+    let mut overlaps = need.overlaps(from.map(d), local)?;
     for SourceOverlap { overlap, .. } in &mut overlaps {
         overlap.to = (overlap.to.0 + needed.0, overlap.to.1 + needed.0);
     }
@@ -177,12 +183,12 @@ struct Need<'a> {
 }
 
 impl Need<'_> {
-    fn overlaps(&self, from: &DimMap, local: Option<usize>) -> Vec<SourceOverlap> {
-        match PeriodicSet::of(self.map, self.coordinate) {
+    fn overlaps(&self, from: &DimMap, local: Option<usize>) -> Result<Vec<SourceOverlap>> {
+        Ok(match PeriodicSet::of(self.map, self.coordinate) {
             Some(needed) if self.step == 1 && PeriodicSet::of(from, 0).is_some() => {
                 let (size, needed) = (from.size(), needed.shifted(self.offset));
                 if !self.periodic || needed.lo >= needed.hi || size == 0 {
-                    return self.periodic_overlaps(from, &needed.clipped(size), self.offset, local);
+                    return Ok(self.periodic_overlaps(from, &needed.clipped(size), self.offset, local));
                 }
                 let wraps = needed.lo.div_euclid(size)..=(needed.hi - 1).div_euclid(size);
                 let wrapped = |wrap: i64| {
@@ -194,8 +200,8 @@ impl Need<'_> {
             Some(_) if self.step > 1 && !self.periodic && from.is_block() && self.map.is_block() => {
                 self.stepped_overlaps(from)
             }
-            _ => self.listed_overlaps(from, local),
-        }
+            _ => self.listed_overlaps(from, local)?,
+        })
     }
 
     /// Every `step`-th cell of blocks for blocks.
@@ -253,8 +259,13 @@ impl Need<'_> {
     }
 
     /// Every coordinate that is needed asks who has it.
-    fn listed_overlaps(&self, from: &DimMap, local: Option<usize>) -> Vec<SourceOverlap> {
-        let first = self.map.owned(self.coordinate).start;
+    fn listed_overlaps(&self, from: &DimMap, local: Option<usize>) -> Result<Vec<SourceOverlap>> {
+        let Range { start: first, end } = self.map.owned(self.coordinate);
+        // Two lists, three times as long while they grow, and the two that stay.
+        check_room(
+            "a plan of listed coordinates",
+            (end - first).saturating_mul(8 * size_of::<i64>() as i64),
+        )?;
         let mut by_source: BTreeMap<usize, Pairs> = BTreeMap::new();
         for (k, global) in self.map.owned_set(self.coordinate).iter().enumerate() {
             let wanted = self.offset + self.step * global;
@@ -269,7 +280,7 @@ impl Need<'_> {
         let from_source = |(coordinate, pairs): (usize, Pairs)| {
             AxisOverlap::listed(pairs).into_iter().map(move |overlap| SourceOverlap { coordinate, overlap })
         };
-        by_source.into_iter().flat_map(from_source).collect()
+        Ok(by_source.into_iter().flat_map(from_source).collect())
     }
 }
 

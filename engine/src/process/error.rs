@@ -4,7 +4,7 @@
 use partita_kernels::{DType, LaunchError, VerifyError};
 
 use crate::config::SettingError;
-use crate::index::IndexError;
+use crate::index::{ErrorKind, IndexError};
 
 /// The result of every fallible call.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -194,6 +194,7 @@ impl Error {
     /// alike.
     pub(crate) fn is_local(&self) -> bool {
         match self {
+            Error::Index(error) => error.kind == ErrorKind::Memory,
             Error::OutOfMemory { .. }
             | Error::Environment(_)
             | Error::NoDevice { .. }
@@ -204,7 +205,7 @@ impl Error {
             | Error::Interrupted { .. }
             | Error::Kernel(_)
             | Error::Launch(_) => true,
-            Error::Invalid { .. } | Error::Index(_) | Error::Rank { .. } | Error::File { .. } => false,
+            Error::Invalid { .. } | Error::Rank { .. } | Error::File { .. } => false,
         }
     }
 

@@ -1,5 +1,5 @@
-//! Interfaces of other libraries in C: DLPack, its Python capsules, buffers, and communicators of mpi4py. All
-//! unsafe code of this crate is here.
+//! Interfaces of other libraries in C: DLPack, its Python capsules, buffers, communicators of mpi4py, and
+//! slots of Python's classes. All unsafe code of this crate is here.
 //!
 //! Contract:
 //! - A DLPack struct belongs to one side at a time. Who holds it calls its deleter once; until then its
@@ -12,6 +12,8 @@
 //!   function copies them race, here as with NumPy's own functions, and must not.
 //! - A handle of mpi4py is valid while its communicator lives, and is used only if both libraries are one.
 
+#[cfg(feature = "python")]
+pub mod array_base;
 #[cfg(feature = "python")]
 pub mod bytes;
 #[cfg(feature = "python")]

@@ -47,12 +47,16 @@ mod _native {
     use super::runtime::end;
     #[pymodule_export]
     use super::{cuda_library, devices, live_exports, mpi_library, version};
+    #[pymodule_export]
+    use crate::foreign::array_base::{plain, set_operate, set_watched};
     use pyo3::prelude::*;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         super::runtime::install_interrupts();
-        module.add("Exporter", crate::foreign::exporter::class(module.py())?)
+        let exporter = crate::foreign::exporter::class(module.py())?;
+        module.add("ArrayBase", crate::foreign::array_base::class(&exporter)?)?;
+        module.add("Exporter", exporter)
     }
 }
 

@@ -156,6 +156,7 @@ pub fn raised(error: impl Into<Error>) -> PyErr {
         Error::Index(error) => match error.kind {
             ErrorKind::Range => PyIndexError::new_err(text),
             ErrorKind::Unsupported | ErrorKind::Missing => PyNotImplementedError::new_err(text),
+            ErrorKind::Memory => ours("OutOfMemoryError"),
             _ => PyValueError::new_err(text),
         },
         Error::File { fault: FileFault::Missing, .. } => PyFileNotFoundError::new_err(text),

@@ -13,16 +13,16 @@ pub const FILES_PER_FOLDER: usize = 12;
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
     ("kernels/src", 27_756),
-    ("engine/src", 46_943),
+    ("engine/src", 46_615),
     ("simcuda/src", 8_530),
-    ("interop/src", 7_720),
-    ("interop/python", 14_345),
+    ("interop/src", 7_935),
+    ("interop/python", 14_295),
     ("benches", 9_340),
     ("xtask", 5_410),
     ("examples", 2_700),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 122_730;
+pub const TOTAL_BUDGET: usize = 122_570;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::blocks::check_parts;
-use crate::index::error::{ErrorKind, IndexError, Result};
+use crate::index::error::{ErrorKind, IndexError, Result, check_room};
 
 /// Lists of coordinates, one per part, in the order in which the part stores them. This is the one kind of
 /// map whose memory grows with the number of coordinates.
@@ -58,6 +58,8 @@ impl Unstructured {
             *sum += list.len() as i64;
             Some(*sum)
         }));
+        // Five lists, two of which are twice as long while they grow.
+        check_room("unstructured map", starts[lists.len()].saturating_mul(7 * size_of::<i64>() as i64))?;
         let names: Vec<i64> = lists.concat();
         let mut places: Vec<i64> = (0..names.len() as i64).collect();
         places.sort_unstable_by_key(|&place| (names[place as usize], place));

@@ -19,13 +19,12 @@ from .views import indexing
 from .views.addresses import Flags, strides_of
 from .views.links import Bits, view
 from .views.writable import Loan, writable
-from .watch import in_step, watch
+from .watch import in_step
 
 __all__ = ["Array"]
 
 _Method = Callable[[Any, Operand], "Array"]
 _M = TypeVar("_M", bound=Callable[..., Any])
-_new = _native.Exporter.__new__
 
 
 def _named(method: _M, name: str) -> _M:
@@ -33,34 +32,14 @@ def _named(method: _M, name: str) -> _M:
     return method
 
 
-def _arithmetic(name: str, operation: str) -> tuple[_Method, _Method, _Method]:
-    """The methods of ``a + b``, of ``b + a`` for another class's ``b``, and of ``a += b``."""
+def _in_place(name: str) -> _Method:
+    """The method of ``a += b`` and the like."""
     combine = getattr(operator, f"__{name}__")
 
-    def reflected(self: Array, other: Operand) -> Array:
-        return operate(operation, other, self)  # type: ignore[no-any-return]
-
-    def in_place(self: Array, other: Operand) -> Array:
+    def method(self: Array, other: Operand) -> Array:
         return indexing.assign_all(self, combine(self, other))  # type: ignore[no-any-return]
 
-    return _infix(name, operation), _named(reflected, f"__r{name}__"), _named(in_place, f"__i{name}__")
-
-
-def _infix(name: str, operation: str) -> _Method:
-    def method(self: Array, other: Operand) -> Array:
-        # As `operate` begins and `Array(plain)` ends, without calls of Python's for the usual operands.
-        if not (self._scalar or watch.count):
-            plain = self._native.plain(operation, other._native if isinstance(other, Array) and not other._scalar else other, False)
-            if plain is not None and type(self) is Array:
-                made = _new(Array)
-                made._native, made._scalar, made._readonly = plain, False, False
-                made._link = made._readers = None
-                return made
-            if plain is not None:
-                return type(self)(plain)
-        return operate(operation, self, other)  # type: ignore[no-any-return]
-
-    return _named(method, f"__{name}__")
+    return _named(method, f"__i{name}__")
 
 
 def _function(name: str) -> Callable[..., Any]:
@@ -139,18 +118,10 @@ class Array(BaseArray):
 
     # Operators.
 
-    __add__, __radd__, __iadd__ = _arithmetic("add", "add")
-    __sub__, __rsub__, __isub__ = _arithmetic("sub", "subtract")
-    __mul__, __rmul__, __imul__ = _arithmetic("mul", "multiply")
-    __truediv__, __rtruediv__, __itruediv__ = _arithmetic("truediv", "divide")
-    __floordiv__, __rfloordiv__, __ifloordiv__ = _arithmetic("floordiv", "floor_divide")
-    __mod__, __rmod__, __imod__ = _arithmetic("mod", "remainder")
-    __and__, __rand__, __iand__ = _arithmetic("and", "and")
-    __or__, __ror__, __ior__ = _arithmetic("or", "or")
-    __xor__, __rxor__, __ixor__ = _arithmetic("xor", "xor")
-    __lshift__, __rlshift__, __ilshift__ = _arithmetic("lshift", "left_shift")
-    __rshift__, __rrshift__, __irshift__ = _arithmetic("rshift", "right_shift")
-    _power, __rpow__, __ipow__ = _arithmetic("pow", "power")
+    __iadd__, __isub__, __imul__, __itruediv__ = map(_in_place, ("add", "sub", "mul", "truediv"))
+    __ifloordiv__, __imod__, __ipow__ = map(_in_place, ("floordiv", "mod", "pow"))
+    __iand__, __ior__, __ixor__ = map(_in_place, ("and", "or", "xor"))
+    __ilshift__, __irshift__ = map(_in_place, ("lshift", "rshift"))
 
     def __divmod__(self, other: Operand) -> tuple[Array, Array]:
         return self // other, self % other
@@ -158,17 +129,13 @@ class Array(BaseArray):
     def __rdivmod__(self, other: Operand) -> tuple[Array, Array]:
         return other // self, other % self
 
-    __eq__ = _infix("eq", "equal")  # type: ignore[assignment]
-    __ne__ = _infix("ne", "not_equal")  # type: ignore[assignment]
-    __lt__ = _infix("lt", "less")
-    __le__ = _infix("le", "less_equal")
-    __gt__ = _infix("gt", "greater")
-    __ge__ = _infix("ge", "greater_equal")
-
     def __pow__(self, other: Operand) -> Array:
         # NumPy's operator squares bool in int8, its function does not.
         squares_bool = type(other) is int and other == 2 and self.dtype is bool_
-        return (self.astype(int8) if squares_bool else self)._power(other)
+        return operate("power", self.astype(int8) if squares_bool else self, other)  # type: ignore[no-any-return]
+
+    def __rpow__(self, other: Operand) -> Array:
+        return operate("power", other, self)  # type: ignore[no-any-return]
 
     __matmul__ = reductions.matmul
 
@@ -444,7 +411,7 @@ def _set_shape(self: Array, shape: Any) -> None:
     twin: Array = self.copy()
     if self._link is not None:
         twin = object.__new__(self._view_class)
-        twin._link, twin._scalar, twin._readers, twin._readonly = self._link, self._scalar, None, self._readonly
+        twin._link, twin._scalar, twin._readonly = self._link, self._scalar, self._readonly
     made = rearrange.reshape(twin, shape, copy=False)
     if self._link is not None:
         self._link = made._link
@@ -543,4 +510,5 @@ class _View(Array):
 for _kind in (_View, _Scalar):
     _kind.__name__ = _kind.__qualname__ = "Array"
 BaseArray._class, BaseArray._view_class, BaseArray._scalar_class = Array, _View, _Scalar
+_native.set_operate(Array, _View, operate)
 numbers.Number.register(_Scalar)

@@ -25,27 +25,21 @@ if TYPE_CHECKING:
 A = TypeVar("A", bound="BaseArray")
 
 
-class BaseArray(_native.Exporter):
+class BaseArray(_native.ArrayBase):
     """Shape, type, place and elements of an array."""
 
-    __slots__ = ("__weakref__", "_link", "_native", "_readers", "_readonly", "_scalar", "_viewed")
+    __slots__ = ("__weakref__", "_viewed")
     # `_native` of a view is empty until it is read, and again when its root was written; see `partita._core.views`.
     #: The class of the arrays that functions make of their arguments, and that of views, which have more to do for an attribute.
     _class: ClassVar[type[Any]]
     _view_class: ClassVar[type[Any]]
     #: That of results without dimensions.
     _scalar_class: ClassVar[type[Any]]
-    #: Where a view has its elements, a `partita._core.views.links.Link`; None for arrays with elements of their own.
-    _link: Any
-    #: Views of this array that were read since it was last written; None before the first.
-    _readers: list[weakref.ref[BaseArray]] | None
-    _readonly: bool
     #: There once there was a view of this array.
     _viewed: bool
 
     def __init__(self, native: _native.Array, scalar: bool = False) -> None:
         self._native, self._scalar = native, scalar
-        self._link, self._readers, self._readonly = None, None, False
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -330,8 +324,7 @@ def made(native: _native.Array, scalar: bool) -> Any:
 def scalar_of(native: _native.Array) -> Any:
     """A number that never changes, by an engine's array of one element."""
     number: Any = object.__new__(BaseArray._scalar_class)
-    number._native, number._scalar, number._readonly = native, True, True
-    number._link = number._readers = number._value = None
+    number._native, number._scalar, number._readonly, number._value = native, True, True, None
     return number
 
 

@@ -104,28 +104,15 @@ def of_rank(array: BaseArray, rank: int) -> _native.Array:
     return native.squeeze(range(extra)) if array._scalar and extra > 0 else native
 
 
-def _plain(name: str, a: Operand, b: Operand, like: A) -> A | None:
-    """The result where no rule has to decide, which is most of the time; it is to cost next to nothing."""
-    if like._scalar:
-        return None
-    other = b if like is a else a
-    if isinstance(other, BaseArray):
-        if other._scalar:
-            return None
-        other = other._native
-    native = like._native.plain(name, other, like is not a)
-    return None if native is None else type(like)(native)
-
-
 def operate(name: str, a: Operand, b: Operand) -> Any:
     """What an operator of Python gives; NotImplemented for operands that are not known."""
     if watch.count and is_watched():
         short = _POWERS.get(b) if name == "power" and _weak(b) else None
         return watched(short or name, (a,) if short else (a, b), operate, name, a, b)
-    like: BaseArray = a if isinstance(a, BaseArray) else b
-    plain = _plain(name, a, b, like)
+    plain = _native.plain(name, a, b)
     if plain is not None:
         return plain
+    like: BaseArray = a if isinstance(a, BaseArray) else b
     weak = [value for value in (a, b) if _weak(value)]
     if weak:
         common = _weak_type(weak[0], like.dtype)

@@ -120,6 +120,7 @@ def set_modes(new: Modes) -> Modes:
     modes.set(new)
     with watch.lock:
         watch.count += bool(new.raising) - bool(before.raising)
+        _native.set_watched(watch.count > 0)
     return before
 
 

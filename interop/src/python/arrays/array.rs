@@ -38,6 +38,43 @@ fn unknown(name: &str) -> PyErr {
     PyValueError::new_err(format!("expected an operation of the engine, given {name}"))
 }
 
+impl Array {
+    /// A function of two arguments, where no rule of NumPy's has to decide: both are arrays of one type, or
+    /// the other, which stands first if `swapped`, is a number of Python that the type holds. None for all
+    /// else.
+    pub fn plain(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        other: &Bound<'_, PyAny>,
+        swapped: bool,
+    ) -> PyResult<Option<Array>> {
+        let Typed { array: a, element: Element::Real(dtype) } = self.operand(py)? else { return Ok(None) };
+        let is_number = |other: &Bound<'_, PyAny>| match dtype {
+            DType::Bool => false,
+            _ if dtype.is_integer() => other.is_exact_instance_of::<PyInt>(),
+            // NumPy's float64 is a float.
+            DType::F64 if other.is_instance_of::<PyFloat>() => true,
+            _ => other.is_exact_instance_of::<PyFloat>() || other.is_exact_instance_of::<PyInt>(),
+        };
+        let b = match other.cast_exact::<Array>() {
+            Ok(other) => other.get().operand(py)?,
+            Err(_) if is_number(other) => match scalar(other, dtype) {
+                Ok(number) => Typed::from(partita::array::Operand::operand(&number, &a)),
+                Err(_) => return Ok(None),
+            },
+            Err(_) => return Ok(None),
+        };
+        if b.element != Element::Real(dtype) {
+            return Ok(None);
+        }
+        let (a, b) = if swapped { (&b.array, &a) } else { (&a, &b.array) };
+        let Some(array) = plain(name, a, b) else { return Ok(None) };
+        array.recorded().map_err(raised)?;
+        Ok(Some(Array::of(Typed::from(array))))
+    }
+}
+
 #[pymethods]
 impl Array {
     /// One value everywhere.
@@ -272,41 +309,6 @@ impl Array {
         let Some(made) = plain1(name, &array) else { return Ok(None) };
         made.recorded().map_err(raised)?;
         Ok(Some(Array::of(Typed::from(made))))
-    }
-
-    /// A function of two arguments, where no rule of NumPy's has to decide: both are arrays of one type, or
-    /// the other, which stands first if `swapped`, is a number of Python that the type holds. None for all
-    /// else.
-    fn plain(
-        &self,
-        py: Python<'_>,
-        name: &str,
-        other: &Bound<'_, PyAny>,
-        swapped: bool,
-    ) -> PyResult<Option<Array>> {
-        let Typed { array: a, element: Element::Real(dtype) } = self.operand(py)? else { return Ok(None) };
-        let is_number = |other: &Bound<'_, PyAny>| match dtype {
-            DType::Bool => false,
-            _ if dtype.is_integer() => other.is_exact_instance_of::<PyInt>(),
-            // NumPy's float64 is a float.
-            DType::F64 if other.is_instance_of::<PyFloat>() => true,
-            _ => other.is_exact_instance_of::<PyFloat>() || other.is_exact_instance_of::<PyInt>(),
-        };
-        let b = match other.cast_exact::<Array>() {
-            Ok(other) => other.get().operand(py)?,
-            Err(_) if is_number(other) => match scalar(other, dtype) {
-                Ok(number) => Typed::from(partita::array::Operand::operand(&number, &a)),
-                Err(_) => return Ok(None),
-            },
-            Err(_) => return Ok(None),
-        };
-        if b.element != Element::Real(dtype) {
-            return Ok(None);
-        }
-        let (a, b) = if swapped { (&b.array, &a) } else { (&a, &b.array) };
-        let Some(array) = plain(name, a, b) else { return Ok(None) };
-        array.recorded().map_err(raised)?;
-        Ok(Some(Array::of(Typed::from(array))))
     }
 
     /// `yes` where this is true, else `no`.

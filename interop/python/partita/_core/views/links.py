@@ -98,8 +98,7 @@ def view(x: A, op: Op, scalar: bool = False, *, readonly: bool = False, source: 
         if composed is not None:
             source, op = link.source, composed
     new: A = object.__new__(x._view_class)
-    new._link, new._scalar = Link(source, op), scalar
-    new._readers, new._readonly = None, readonly or x._readonly
+    new._link, new._scalar, new._readonly = Link(source, op), scalar, readonly or x._readonly
     return new
 
 

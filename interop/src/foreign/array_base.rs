@@ -1,0 +1,209 @@
+//! `ArrayBase`: the base of Python's arrays, with their fields and infix operators. What no rule of NumPy's
+//! has to decide is recorded here, without a call of Python's; for all else Python's `operate` decides.
+
+use std::ffi::{c_int, c_uint, c_void};
+use std::mem::offset_of;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+use pyo3::{Borrowed, ffi};
+
+use crate::python::arrays::array::Array;
+
+/// An array as Python has it; a field that is null reads as None. No field leads back to the array, so the
+/// collector of cycles need not know them.
+#[repr(C)]
+struct Fields {
+    head: ffi::PyObject,
+    native: *mut ffi::PyObject,
+    link: *mut ffi::PyObject,
+    readers: *mut ffi::PyObject,
+    is_scalar: bool,
+    is_readonly: bool,
+}
+
+/// What Python's part of the package says of its arrays.
+struct Known {
+    array: Py<PyType>,
+    view: Py<PyType>,
+    operate: Py<PyAny>,
+}
+
+static KNOWN: PyOnceLock<Known> = PyOnceLock::new();
+static WATCHED: AtomicBool = AtomicBool::new(false);
+
+/// The class of results, that of views, and what decides where a rule of NumPy's has to.
+#[pyfunction]
+pub fn set_operate(py: Python<'_>, array: Py<PyType>, view: Py<PyType>, operate: Py<PyAny>) {
+    let _ = KNOWN.set(py, Known { array, view, operate });
+}
+
+/// Whether floating-point conditions may have to raise, which `operate` sees to.
+#[pyfunction]
+pub fn set_watched(watched: bool) {
+    WATCHED.store(watched, Ordering::Relaxed);
+}
+
+/// A function of two arguments, of which one is an array, where no rule of NumPy's has to decide. None for
+/// all else.
+#[pyfunction]
+pub fn plain<'py>(
+    name: &str,
+    a: &Bound<'py, PyAny>,
+    b: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = a.py();
+    let Some(known) = KNOWN.get(py).filter(|_| !WATCHED.load(Ordering::Relaxed)) else { return Ok(None) };
+    let made = match (native(known, a), native(known, b)) {
+        (Some(a), Some(b)) => a.get().plain(py, name, b.as_any(), false)?,
+        (Some(a), None) => a.get().plain(py, name, b, false)?,
+        (None, Some(b)) => b.get().plain(py, name, a, true)?,
+        (None, None) => None,
+    };
+    let Some(made) = made else { return Ok(None) };
+    let native = Py::new(py, made)?;
+    // SAFETY: attached; the class is one of objects with `Fields`, null is an empty field, and the reference
+    // to the value goes to its field.
+    unsafe {
+        let object = ffi::PyType_GenericAlloc(known.array.as_ptr().cast(), 0);
+        let object = Bound::from_owned_ptr_or_err(py, object)?;
+        (*object.as_ptr().cast::<Fields>()).native = native.into_ptr();
+        Ok(Some(object))
+    }
+}
+
+/// The value of an array that has dimensions, unless it is a view to be read first. Arrays of users' own
+/// classes have operators of their own.
+fn native<'py>(known: &Known, object: &Bound<'py, PyAny>) -> Option<Bound<'py, Array>> {
+    let class = object.get_type_ptr();
+    if class != known.array.as_ptr().cast() && class != known.view.as_ptr().cast() {
+        return None;
+    }
+    // SAFETY: an object of one of these classes has `Fields`, which change only under the interpreter's lock.
+    let fields = unsafe { &*object.as_ptr().cast::<Fields>() };
+    if fields.is_scalar {
+        return None;
+    }
+    // SAFETY: a field is null or has a reference, of which this is a second one.
+    let native = unsafe { Bound::from_borrowed_ptr_or_opt(object.py(), fields.native) };
+    native?.cast_into_exact().ok()
+}
+
+/// What an operator gives.
+///
+/// # Safety
+/// The interpreter calls it, with objects that are alive.
+unsafe fn operated(name: &str, a: *mut ffi::PyObject, b: *mut ffi::PyObject) -> *mut ffi::PyObject {
+    // SAFETY: the caller's promise.
+    let (py, a, b) = unsafe {
+        let py = Python::assume_attached();
+        (py, Borrowed::from_ptr(py, a), Borrowed::from_ptr(py, b))
+    };
+    // After a panic `operate` comes here once more, by a call that makes it an exception.
+    let made = catch_unwind(AssertUnwindSafe(|| plain(name, &a, &b))).unwrap_or(Ok(None));
+    let made = made.and_then(|made| match (made, KNOWN.get(py)) {
+        (Some(made), _) => Ok(made),
+        (None, Some(known)) => known.operate.bind(py).call1((name, a, b)),
+        (None, None) => Ok(py.NotImplemented().into_bound(py)),
+    });
+    match made {
+        Ok(made) => made.into_ptr(),
+        Err(error) => {
+            error.restore(py);
+            null_mut()
+        }
+    }
+}
+
+macro_rules! infix {
+    ($($slot:ident: $name:literal),*) => {
+        [$({
+            unsafe extern "C" fn infix(a: *mut ffi::PyObject, b: *mut ffi::PyObject) -> *mut ffi::PyObject {
+                // SAFETY: a slot of the class.
+                unsafe { operated($name, a, b) }
+            }
+            let infix: ffi::binaryfunc = infix;
+            ffi::PyType_Slot { slot: ffi::$slot, pfunc: infix as *mut c_void }
+        }),*]
+    };
+}
+
+unsafe extern "C" fn compare(
+    a: *mut ffi::PyObject,
+    b: *mut ffi::PyObject,
+    operator: c_int,
+) -> *mut ffi::PyObject {
+    let name = match operator {
+        ffi::Py_LT => "less",
+        ffi::Py_LE => "less_equal",
+        ffi::Py_EQ => "equal",
+        ffi::Py_NE => "not_equal",
+        ffi::Py_GT => "greater",
+        _ => "greater_equal",
+    };
+    // SAFETY: a slot of the class.
+    unsafe { operated(name, a, b) }
+}
+
+unsafe extern "C" fn dealloc(object: *mut ffi::PyObject) {
+    // SAFETY: the interpreter passes an object of this class that nobody else has; its class holds a
+    // reference for each of its objects.
+    unsafe {
+        let (fields, class) = (object.cast::<Fields>(), ffi::Py_TYPE(object));
+        for field in [(*fields).native, (*fields).link, (*fields).readers] {
+            ffi::Py_XDECREF(field);
+        }
+        let free = ffi::PyType_GetSlot(class, ffi::Py_tp_free);
+        std::mem::transmute::<*mut c_void, ffi::freefunc>(free)(object.cast());
+        ffi::Py_DECREF(class.cast());
+    }
+}
+
+/// The class. Its objects are made as those of `object` are, which costs nothing.
+pub fn class<'py>(base: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let field = |name: &'static std::ffi::CStr, type_code, offset: usize| ffi::PyMemberDef {
+        name: name.as_ptr(),
+        type_code,
+        offset: offset as ffi::Py_ssize_t,
+        flags: 0,
+        doc: null_mut(),
+    };
+    #[expect(deprecated, reason = "the only kind that reads null as None")]
+    let mut fields = [
+        field(c"_native", ffi::Py_T_OBJECT_EX, offset_of!(Fields, native)),
+        field(c"_link", ffi::_Py_T_OBJECT, offset_of!(Fields, link)),
+        field(c"_readers", ffi::_Py_T_OBJECT, offset_of!(Fields, readers)),
+        field(c"_scalar", ffi::Py_T_BOOL, offset_of!(Fields, is_scalar)),
+        field(c"_readonly", ffi::Py_T_BOOL, offset_of!(Fields, is_readonly)),
+        ffi::PyMemberDef::default(),
+    ];
+    let slots = infix![
+        Py_nb_add: "add", Py_nb_subtract: "subtract", Py_nb_multiply: "multiply",
+        Py_nb_true_divide: "divide", Py_nb_floor_divide: "floor_divide", Py_nb_remainder: "remainder",
+        Py_nb_and: "and", Py_nb_or: "or", Py_nb_xor: "xor",
+        Py_nb_lshift: "left_shift", Py_nb_rshift: "right_shift"
+    ];
+    let (compare, dealloc): (ffi::richcmpfunc, ffi::destructor) = (compare, dealloc);
+    let mut slots: Vec<ffi::PyType_Slot> = slots.into();
+    slots.extend([
+        ffi::PyType_Slot { slot: ffi::Py_tp_richcompare, pfunc: compare as *mut c_void },
+        ffi::PyType_Slot { slot: ffi::Py_tp_dealloc, pfunc: dealloc as *mut c_void },
+        ffi::PyType_Slot { slot: ffi::Py_tp_members, pfunc: fields.as_mut_ptr().cast() },
+        ffi::PyType_Slot { slot: 0, pfunc: null_mut() },
+    ]);
+    let mut spec = ffi::PyType_Spec {
+        name: c"partita._native.ArrayBase".as_ptr(),
+        basicsize: size_of::<Fields>() as c_int,
+        itemsize: 0,
+        flags: (ffi::Py_TPFLAGS_DEFAULT | ffi::Py_TPFLAGS_BASETYPE) as c_uint,
+        slots: slots.as_mut_ptr(),
+    };
+    // SAFETY: attached; slots and fields end with an empty one, are copied, and their names are static.
+    let class = unsafe { ffi::PyType_FromSpecWithBases(&raw mut spec, base.as_ptr()) };
+    // SAFETY: a new reference, or null with an exception set.
+    unsafe { Bound::from_owned_ptr_or_err(base.py(), class) }
+}
