@@ -289,8 +289,8 @@ fn windows_become_those_of_arrays_of_any_other_kinds_of_maps_and_ranks() {
                     counts.iter().map(|&count| span_of(&mut draw, count)).collect()
                 };
                 let [to, from] = [window(&counts), window(&counts)];
-                let [[there], [here]] = [0; 2].map(|_| <[Span; 1]>::try_from(window(&counts[1..])).unwrap());
-                // A plane's window, a column by a line, a line by a row, a row by a column of the other plane.
+                let [there, here] = [0; 2].map(|_| window(&counts[1..])[0]);
+                // A plane's window, a column by a line, a line by a row, a row by a column of the other.
                 let assigned = [
                     (make(&plane, &planes, -1), to, make(&plane, &turned, 1), from),
                     (make(&plane, &planes, -1), vec![there, at], make(&line, &lines, 1), vec![here]),

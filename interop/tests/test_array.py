@@ -366,6 +366,7 @@ def test_operators_of_usual_operands_call_nothing_in_python(team, floats, combin
     u, v = arrays(team, floats, floats + 1)
     tail = u[1:]
     same(combine(tail, v[:-1]), combine(floats[1:], floats[:-1] + 1))
+    assert "operate" not in python_calls(lambda: combine(u[1:], u[:-1]))
     for a, b in [(u, v), (u, 2.0), (2.0, u), (u, 3), (tail, tail)]:
         assert python_calls(lambda a=a, b=b: combine(a, b)) == []
         assert type(combine(a, b)) is pt.Array

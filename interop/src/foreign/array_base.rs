@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
@@ -58,7 +59,7 @@ pub fn plain<'py>(
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = a.py();
     let Some(known) = KNOWN.get(py).filter(|_| !WATCHED.load(Ordering::Relaxed)) else { return Ok(None) };
-    let made = match (native(known, a), native(known, b)) {
+    let made = match (native(known, a)?, native(known, b)?) {
         (Some(a), Some(b)) => a.get().plain(py, name, b.as_any(), false)?,
         (Some(a), None) => a.get().plain(py, name, b, false)?,
         (None, Some(b)) => b.get().plain(py, name, a, true)?,
@@ -76,21 +77,26 @@ pub fn plain<'py>(
     }
 }
 
-/// The value of an array that has dimensions, unless it is a view to be read first. Arrays of users' own
+/// The value of an array that has dimensions. A view is read, which computes nothing. Arrays of users' own
 /// classes have operators of their own.
-fn native<'py>(known: &Known, object: &Bound<'py, PyAny>) -> Option<Bound<'py, Array>> {
+fn native<'py>(known: &Known, object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, Array>>> {
     let class = object.get_type_ptr();
-    if class != known.array.as_ptr().cast() && class != known.view.as_ptr().cast() {
-        return None;
+    let is_view = class == known.view.as_ptr().cast();
+    if !is_view && class != known.array.as_ptr().cast() {
+        return Ok(None);
     }
     // SAFETY: an object of one of these classes has `Fields`, which change only under the interpreter's lock.
     let fields = unsafe { &*object.as_ptr().cast::<Fields>() };
     if fields.is_scalar {
-        return None;
+        return Ok(None);
     }
     // SAFETY: a field is null or has a reference, of which this is a second one.
-    let native = unsafe { Bound::from_borrowed_ptr_or_opt(object.py(), fields.native) };
-    native?.cast_into_exact().ok()
+    let native = match unsafe { Bound::from_borrowed_ptr_or_opt(object.py(), fields.native) } {
+        None if is_view => object.getattr(intern!(object.py(), "_native"))?,
+        None => return Ok(None),
+        Some(native) => native,
+    };
+    Ok(native.cast_into_exact().ok())
 }
 
 /// What an operator gives.

@@ -1,7 +1,7 @@
 //! The classes of distributions: the owner and the storage of every cell.
 
 use partita::index::{DimMap, DistributionBuilder, Index, IndexSet};
-use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
@@ -12,10 +12,10 @@ use super::runtime::raised;
 
 /// An entry of `dims`: an object of `partita._api.dims`, by its attributes.
 #[derive(FromPyObject)]
-enum Division {
+enum Division<'py> {
     Block { bounds: Option<Vec<i64>> },
     Cyclic { block_size: i64 },
-    Unstructured { indices_per_part: Vec<Vec<i64>>, one_to_one: bool },
+    Unstructured { indices_per_part: Vec<Bound<'py, PyAny>>, one_to_one: bool },
 }
 
 /// Widths of halo or boundary: everywhere the same, or per dimension, or per dimension (below, above).
@@ -345,7 +345,7 @@ fn divided(
     rank: usize,
 ) -> PyResult<DistributionBuilder> {
     let expected = "a Block, Cyclic, Unstructured or None per dimension";
-    let dims: Vec<Option<Division>> = given(dims, "dims", expected)?;
+    let dims: Vec<Option<Division<'_>>> = given(dims, "dims", expected)?;
     if dims.len() != rank {
         let text =
             format!("Distribution: expected {rank} dims, given {}; give one per dimension", dims.len());
@@ -357,11 +357,22 @@ fn divided(
             Some(Division::Block { bounds: Some(bounds) }) => builder.bounds(d, bounds),
             Some(Division::Cyclic { block_size }) => builder.cyclic(d, *block_size),
             Some(Division::Unstructured { indices_per_part, one_to_one }) => {
-                builder.map(d, DimMap::unstructured(indices_per_part, *one_to_one).map_err(raised)?)
+                let lists = indices_per_part.iter().map(indices).collect::<PyResult<Vec<Vec<i64>>>>()?;
+                builder.map(d, DimMap::unstructured(&lists, *one_to_one).map_err(raised)?)
             }
         };
     }
     Ok(builder)
+}
+
+fn indices(list: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
+    let mut indices = Vec::new();
+    let refused = |_| PyMemoryError::new_err("Unstructured: no memory for the indices of a part");
+    indices.try_reserve_exact(list.len()?).map_err(refused)?;
+    for index in list.try_iter()? {
+        indices.push(index?.extract()?);
+    }
+    Ok(indices)
 }
 
 fn pairs<'py>(py: Python<'py>, (lo, hi): (Index, Index)) -> PyResult<Bound<'py, PyTuple>> {

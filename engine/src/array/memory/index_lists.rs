@@ -31,7 +31,7 @@ impl IndexList {
 
     /// The list in its memory form.
     fn bytes(self, map: &DimMap, coordinate: usize) -> Result<Vec<u8>> {
-        let held = map.owned_set(coordinate);
+        let held = map.listed(coordinate)?;
         match self {
             IndexList::Coordinates(dtype) => integers("a list of coordinates", dtype, held.iter()),
             IndexList::Owned => {

@@ -241,9 +241,9 @@ impl Distribution {
     pub fn owned_set(&self, part: usize) -> Result<Vec<IndexSet>> {
         self.check_part(part)?;
         let at = self.grid.coordinate(part);
-        let held = (0..self.rank()).map(|d| self.dims[d].map.owned_set(at[d] as usize)).collect();
+        let held = (0..self.rank()).map(|d| self.dims[d].map.listed(at[d] as usize)).collect();
         self.sound()?;
-        Ok(held)
+        held
     }
 
     /// Whether users' maps have given possible answers so far.

@@ -218,8 +218,11 @@ impl DroppedDimension {
         if map.is_block() {
             return divided(map, parts.map(|merged| kept(merged).map_or(0, |part| map.count(part))));
         }
-        let list = |merged| kept(merged).map_or(Vec::new(), |part| map.owned_set(part).iter().collect());
-        let lists: Vec<Vec<i64>> = parts.map(list).collect();
+        let list = |merged| match kept(merged) {
+            Some(part) => Ok(map.listed(part)?.iter().collect()),
+            None => Ok(Vec::new()),
+        };
+        let lists = parts.map(list).collect::<Result<Vec<Vec<i64>>>>()?;
         DimMap::unstructured(&lists, !map.has_copies())
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::blocks::{BlockBounds, Cyclic, check_parts, check_size};
 use super::custom_map::{Custom, CustomMap};
 use super::unstructured::Unstructured;
-use crate::index::error::{ErrorKind, IndexError, Result};
+use crate::index::error::{ErrorKind, IndexError, Result, check_room};
 use crate::index::index_set::{IndexRange, IndexSet};
 use crate::index::region::COORDINATE_LIMIT;
 
@@ -192,6 +192,17 @@ impl DimMap {
             DimMap::Replicated { size, .. } => range(0..*size),
             DimMap::Custom(custom) => custom.owned_set(part),
         }
+    }
+
+    /// The same, unless the host has no room for what it lists.
+    pub(crate) fn listed(&self, part: usize) -> Result<IndexSet> {
+        if let DimMap::Unstructured(_) | DimMap::Custom(_) = self {
+            check_room(
+                "a list of coordinates",
+                2 * self.count(part).saturating_mul(size_of::<i64>() as i64),
+            )?;
+        }
+        Ok(self.owned_set(part))
     }
 
     /// What `part` owns, without the copies that it holds of others' coordinates.

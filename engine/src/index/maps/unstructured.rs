@@ -96,6 +96,8 @@ impl Unstructured {
         renumbered: impl Fn(i64) -> i64,
     ) -> Result<Unstructured> {
         let name = |g: i64| if self.0.labels.is_empty() { renumbered(g) } else { self.0.labels[g as usize] };
+        // Lists that grow are twice as long meanwhile.
+        check_room("unstructured map", 3 * size_of_val(&self.0.held[..]) as i64)?;
         let kept = |part: usize| self.held(part).iter().copied().filter(&keep).map(name).collect();
         let lists: Vec<Vec<i64>> = (0..self.parts()).map(kept).collect();
         Unstructured::labelled(&lists, self.one_to_one())
