@@ -50,11 +50,12 @@ pub struct CopyMode {
 /// # Errors
 /// If the device cannot compile the kernel.
 pub fn fill_box(to: &Place, to_box: &Region, value: Scalar) -> Result<Command> {
-    let mut k = Builder::new("fill_box", to_box.rank());
-    let target = k.output(value.dtype);
-    let argument = k.argument(value.dtype);
-    let kernel = k.elementwise(&[(target, argument)])?;
-    let program = to.device.compile(kernel)?;
+    let (rank, dtype) = (to_box.rank(), value.dtype);
+    let program = to.device.compile_known(("fill_box", rank, 1, dtype), || {
+        let mut k = Builder::new("fill_box", rank);
+        let (target, argument) = (k.output(dtype), k.argument(dtype));
+        Ok(k.elementwise(&[(target, argument)])?)
+    })?;
     let memory = vec![Arc::clone(&to.allocation)];
     let views = vec![to.view(to_box.start())];
     let command = launch(&to.device, program, &to_box.extents(), views, vec![value], memory);
@@ -81,10 +82,20 @@ pub(crate) fn copy_boxes(
         (true, [_]) => "add_box",
         (true, _) => "add_boxes",
     };
-    let program = device.compile(copy_kernel(name, extents.len(), copies.len(), how)?)?;
+    let program = copy_program(device, name, extents.len(), copies.len(), how)?;
     let views = copies.iter().flat_map(|copy| [copy.from.1.clone(), copy.to.1.clone()]).collect();
     let memory = copies.iter().flat_map(|copy| [Arc::clone(&copy.from.0), Arc::clone(&copy.to.0)]).collect();
     Ok(launch(device, program, extents, views, Vec::new(), memory))
+}
+
+fn copy_program(
+    device: &Device,
+    name: &'static str,
+    rank: usize,
+    count: usize,
+    how: CopyMode,
+) -> Result<Arc<Program>> {
+    device.compile_known((name, rank, count, how.dtype), || copy_kernel(name, rank, count, how))
 }
 
 /// Copies `count` boxes, or adds each to another; sources and targets take turns.
@@ -132,7 +143,8 @@ pub(crate) fn copy_words(
     });
     let words: Vec<_> = words.collect();
     let rank = words.iter().map(|(extents, ..)| extents.len()).max().unwrap_or(0).max(WORDS_RANK);
-    let program = device.compile(words_kernel(rank, how)?)?;
+    let how = CopyMode { dtype: word_of(how), ..how };
+    let program = copy_program(device, if how.add { "add_words" } else { "copy_words" }, rank, 1, how)?;
     let job = |(extents, from, to, copy): (Vec<i64>, View, View, &BoxCopy)| {
         // Missing dimensions are outermost and have one element.
         let missing = rank - extents.len();
@@ -150,16 +162,15 @@ pub(crate) fn copy_words(
     Ok(Op::BatchedCopy { device: device.clone(), jobs: words.into_iter().map(job).collect() }.into())
 }
 
-/// Copies the bits of one box, or adds one to another.
-fn words_kernel(rank: usize, how: CopyMode) -> Result<Verified> {
-    let dtype = match how.dtype.size_bytes() {
+/// The type of what is added, or one for the bits of what is copied.
+fn word_of(how: CopyMode) -> DType {
+    match how.dtype.size_bytes() {
         _ if how.add => how.dtype,
         1 => DType::U8,
         2 => DType::U16,
         4 => DType::U32,
         _ => DType::U64,
-    };
-    copy_kernel(if how.add { "add_words" } else { "copy_words" }, rank, 1, CopyMode { dtype, ..how })
+    }
 }
 
 /// Faces have at most so many loops in most programs: one kernel for all of these.

@@ -19,6 +19,7 @@ __all__ = [
     "Part",
     "Partition",
     "SavedState",
+    "Selection",
     "Stored",
     "Team",
     "abort",
@@ -248,6 +249,40 @@ class ArrayBase(Exporter):
     def __gt__(self, other: Any, /) -> Self: ...
     def __ge__(self, other: Any, /) -> Self: ...
 
+@final
+class Selection:
+    """What integers, slices, new dimensions and permutations of dimensions select of an array."""
+
+    def __new__(cls, ranges: Sequence[tuple[int, int, int]]) -> Selection:
+        """Of each dimension the first element, what the next one adds, and how many."""
+    @staticmethod
+    def whole(shape: tuple[int, ...]) -> Selection: ...
+    @staticmethod
+    def of(key: object, shape: tuple[int, ...]) -> Selection | None:
+        """What a key of integers, slices, '...' and None selects; None for other keys."""
+    def laid_out(self, layout: Sequence[int | None]) -> Selection:
+        """The same elements with other dimensions of the result: the array's, or None for new ones."""
+    @property
+    def start(self) -> list[int]: ...
+    @property
+    def steps(self) -> list[int]: ...
+    @property
+    def counts(self) -> list[int]: ...
+    @property
+    def layout(self) -> list[int | None]: ...
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents of the result."""
+    @property
+    def is_element(self) -> bool: ...
+    @property
+    def is_empty(self) -> bool: ...
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the result's dimensions are in the order of the array's."""
+    def within(self, outer: Selection) -> Selection | None:
+        """What this selects of the result of another selection, as one of the latter's array. None for nothing of a new dimension."""
+
 def set_operate(array: type, view: type, operate: Callable[[str, Any, Any], Any]) -> None:
     """The class of results, that of views, and what decides where a rule of NumPy's has to."""
 
@@ -360,9 +395,9 @@ class Array:
     def reduce(self, name: str, axes: Sequence[int]) -> Array: ...
     def scan(self, name: str, axis: int) -> Array: ...
     def sort(self, axis: int, descending: bool, positions: bool) -> Array: ...
-    def view(self, key: Sequence[int | tuple[int, int, int] | None]) -> Array: ...
+    def view(self, selection: Selection) -> Array: ...
     def assign_view(
-        self, key: Sequence[int | tuple[int, int, int] | None], value: Array, part: int | None = None
+        self, selection: Selection, value: Array, part: int | None = None
     ) -> None: ...
     def diagonal(self, offset: int) -> Array: ...
     def is_computed(self) -> bool: ...

@@ -29,6 +29,8 @@ mod _native {
     #[pymodule_export]
     use super::arrays::random::Generator;
     #[pymodule_export]
+    use super::arrays::selection::Selection;
+    #[pymodule_export]
     use super::arrays::state::{SavedState, save_npy, save_state};
     #[pymodule_export]
     use super::collective::{Collective, Partition};

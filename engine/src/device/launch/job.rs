@@ -15,6 +15,8 @@ pub struct Program {
     pub(super) kernel: Verified,
     /// As the driver has it.
     pub(in crate::device) code: Box<dyn Any + Send + Sync>,
+    /// When its device gave it out last.
+    pub(super) last_use: AtomicU64,
     /// Its device keeps it no longer.
     pub(super) is_forgotten: AtomicBool,
 }

@@ -7,6 +7,7 @@ use partita_kernels::{Access, Verified};
 
 use super::check;
 use super::job::{Job, Program};
+use super::programs::KernelKey;
 use super::sweep::Sweep;
 use crate::config::{config, say};
 use crate::device::driver::{Opaque, Stream};
@@ -45,10 +46,27 @@ impl Device {
             say(format_args!("compile for {}:\n{kernel}", self.name()));
         }
         let code = self.driver().compile(&kernel).map_err(|e| self.failed(e))?;
-        let program = Arc::new(Program { device: self.number(), kernel, code, is_forgotten: false.into() });
+        let (device, last_use, is_forgotten) = (self.number(), 0.into(), false.into());
+        let program = Arc::new(Program { device, kernel, code, last_use, is_forgotten });
         let forgotten = programs.keep(&program, |program| self.bytes_of(program));
         // Dropping them calls the driver: others need not wait for that.
         drop((programs, forgotten));
+        Ok(program)
+    }
+
+    /// Compiles the kernel that `make` makes from `key`, or finds it compiled without making it, which takes
+    /// as long as running it on a few elements.
+    pub(crate) fn compile_known(
+        &self,
+        key: KernelKey,
+        make: impl FnOnce() -> Result<Verified>,
+    ) -> Result<Arc<Program>> {
+        self.usable()?;
+        if let Some(program) = self.programs().find_known(&key) {
+            return Ok(program);
+        }
+        let program = self.compile(make()?)?;
+        self.programs().know(key, &program);
         Ok(program)
     }
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 from .. import _native
 from .._core.array import Array
 from .._core.dtypes import DType, as_dtype, bool_, float64, int64
-from .._core.views.index import whole
+from .._core.views.index import Selection
 from .._core.views.indexing import check_writeable
 from .._core.views.links import forget, put, root_of
 from .._core.watch import Checks, Step, modes
@@ -92,7 +92,7 @@ def _become(state: Sequence[Array], new: Sequence[Any], shapes: list[tuple[tuple
             forget(array)
             array._native.replace(value)
         else:
-            put(array, whole(array.shape), value)
+            put(array, Selection.whole(array.shape), value)
 
 
 class Loop:

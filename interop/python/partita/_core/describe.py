@@ -40,7 +40,8 @@ def text_of(array: BaseArray, **words: Any) -> str:
             # One element more than is shown, so that NumPy writes dots.
             ends = [(0, 1, edge + 1), (extent - edge, 1, edge)]
             others = [(0, 1, count) for count in native.shape]
-            native = _native.Array.concatenate([native.view([*others[:d], end, *others[d + 1 :]]) for end in ends], d)
+            pieces = [native.view(_native.Selection([*others[:d], end, *others[d + 1 :]])) for end in ends]
+            native = _native.Array.concatenate(pieces, d)
     return np.array2string(to_host(native), threshold=0, **words)
 
 

@@ -21,7 +21,7 @@ from .. import _native
 from ..errors import OutOfMemoryError
 from .base import A, BaseArray, array_of, arrays_of
 from .dtypes import as_dtype, can_cast, result_type
-from .views.index import Selection, extents_of, one_axis, whole
+from .views.index import Selection, extents_of, one_axis
 from .views.addresses import is_contiguous, reshaped_strides
 from .views.indexing import select, write
 from .views.links import Diagonal, Reshape, Stretch, Strides, view
@@ -85,7 +85,7 @@ def _with_other_ones(shape: tuple[int, ...], wanted: tuple[int, ...]) -> Selecti
     if [shape[d] for d in kept] != [extent for extent in wanted if extent != 1]:
         return None
     dims = iter(kept)
-    return whole(shape)._replace(layout=[None if extent == 1 else next(dims) for extent in wanted])
+    return Selection.whole(shape).laid_out([None if extent == 1 else next(dims) for extent in wanted])
 
 
 def ravel(a: A, order: str = "C") -> A:
@@ -110,7 +110,7 @@ def permute_dims(a: A, axes: Sequence[int]) -> A:
     order = [one_axis("permute_dims", d, a.ndim) for d in axes]
     if sorted(order) != list(range(a.ndim)):
         raise ValueError(f"permute_dims: expected each of {a.ndim} axes once, given {tuple(axes)}")
-    return view(a, whole(a.shape)._replace(layout=list(order)), a.ndim == 0)
+    return view(a, Selection.whole(a.shape).laid_out(list(order)), a.ndim == 0)
 
 
 def transpose(a: A, axes: Sequence[int] | None = None) -> A:
@@ -168,7 +168,7 @@ def squeeze(a: A, axis: Axes = None) -> A:
     if any(shape[d] != 1 for d in axes):
         raise ValueError(f"squeeze: expected dimensions of extent 1, given axis {axis} of shape {shape}")
     layout: list[int | None] = [d for d in range(a.ndim) if d not in axes]
-    return view(a, whole(shape)._replace(layout=layout), not layout)
+    return view(a, Selection.whole(shape).laid_out(layout), not layout)
 
 
 def flip(m: A, axis: Axes = None) -> A:
@@ -195,7 +195,7 @@ def broadcast_to(array: A, shape: int | Sequence[int]) -> A:
     if not fits:
         raise ValueError(f"broadcast_to: expected a shape that {given} stretches to, given {extents}")
     if extents == given:
-        return view(array, whole(given), extents == (), readonly=True)
+        return view(array, Selection.whole(given), extents == (), readonly=True)
     axes: Strides = [(None, 0, 0, extent) for extent in extents[:front]]
     if not given:
         axes[-1] = (0, 0, 0, extents[-1])

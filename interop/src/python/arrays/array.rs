@@ -11,10 +11,11 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyComplex, PyFloat, PyInt, PyTuple};
 
-use super::convert::{Key, element, number, python_number, scalar, span, tuple};
+use super::convert::{element, number, python_number, scalar, tuple};
 use super::foreign;
 use super::lending::Lending;
 use super::operations::{op1, op2, plain, plain1, reduce, scan};
+use super::selection::Selection;
 use super::typed::Typed;
 use crate::complex;
 use crate::element::Element;
@@ -375,9 +376,9 @@ impl Array {
 
     /// A view: per dimension of the array an element's number, which drops it, or (start, step, count), and
     /// None for a new one.
-    fn view(&self, py: Python<'_>, key: Vec<Option<Key>>) -> PyResult<Array> {
+    fn view(&self, py: Python<'_>, selection: &Selection) -> PyResult<Array> {
         let value = self.value(py)?;
-        recorded(&value, value.array.slice(&value.spans(key.into_iter().map(span).collect())))
+        recorded(&value, value.array.slice(&value.spans(selection.spans())))
     }
 
     /// The element at an index: an integer, or a tuple of one per dimension. None for all else, and beyond
@@ -410,16 +411,17 @@ impl Array {
 
     /// Replaces the elements of a view; with `part` only the real (0) or imaginary (1) parts of complex
     /// elements, by real numbers. Computes.
-    #[pyo3(signature = (key, value, part = None))]
+    #[pyo3(signature = (selection, value, part = None))]
     fn assign_view(
         &self,
         py: Python<'_>,
-        key: Vec<Option<Key>>,
+        selection: &Selection,
         value: &Array,
         part: Option<i64>,
     ) -> PyResult<()> {
         let value = value.value(py)?;
-        let spans = value.spans(key.into_iter().map(span).chain(part.map(Span::At)).collect());
+        let spans = selection.spans().into_iter().chain(part.map(Span::At));
+        let spans = value.spans(spans.collect());
         self.changed(py, &value, |target, value| target.assign(&spans, value))
     }
 

@@ -1,7 +1,6 @@
 //! Conversions of Python's arguments to the engine's terms: dtypes by NumPy's names, numbers, views; and of
 //! results to tuples.
 
-use partita::array::{IntoSpan, Span};
 use partita::index::Index;
 use partita::{DType, Scalar};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
@@ -87,39 +86,4 @@ pub fn count(operation: &str, what: &str, value: &Bound<'_, PyAny>) -> PyResult<
 /// Coordinates as a tuple.
 pub fn tuple<'py>(py: Python<'py>, index: &Index) -> PyResult<Bound<'py, PyTuple>> {
     PyTuple::new(py, index.iter())
-}
-
-/// What a view takes of a dimension of the array.
-pub enum Key {
-    /// One element, which drops the dimension.
-    At(i64),
-    /// First element, what the next one adds, how many.
-    Range(i64, i64, i64),
-}
-
-impl<'a, 'py> FromPyObject<'a, 'py> for Key {
-    type Error = PyErr;
-
-    // By hand, because the derived code makes an exception for each variant that does not fit.
-    fn extract(given: Borrowed<'a, 'py, PyAny>) -> PyResult<Key> {
-        match given.cast::<PyTuple>() {
-            Ok(range) => range.extract().map(|(start, step, count)| Key::Range(start, step, count)),
-            Err(_) => given.extract().map(Key::At),
-        }
-    }
-}
-
-/// A span; a dimension that is new takes nothing.
-pub fn span(key: Option<Key>) -> Span {
-    match key {
-        None => Span::New,
-        Some(Key::At(at)) => Span::At(at),
-        // One element, or none, needs no step that reaches beyond the array.
-        Some(Key::Range(start, _, count)) if count < 2 => (start..start + count).into_span(),
-        // Below 0 an end would count from the other side.
-        Some(Key::Range(start, step, count)) => {
-            let stop = start + step * (count - 1) + step.signum();
-            Span::Range { start: Some(start), stop: Some(stop).filter(|&stop| stop >= 0), step }
-        }
-    }
 }

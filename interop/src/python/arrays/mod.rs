@@ -9,5 +9,6 @@ pub mod lending;
 pub mod loops;
 pub mod operations;
 pub mod random;
+pub mod selection;
 pub mod state;
 pub mod typed;

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ..base import BaseArray
-from .index import Selection, whole
+from .index import Selection
 from .indexing import check_writeable
 from .links import Bits, Component, Diagonal, Op, Reshape, Stretch, root_of, view
 
@@ -136,7 +136,7 @@ class Flags:
     @property
     def f_contiguous(self) -> bool:
         x = self._array
-        return is_contiguous(view(x, whole(x.shape)._replace(layout=list(reversed(range(x.ndim)))), x.ndim == 0))
+        return is_contiguous(view(x, Selection.whole(x.shape).laid_out(list(reversed(range(x.ndim)))), x.ndim == 0))
 
     def __getitem__(self, name: str) -> bool:
         """By NumPy's other spelling: ``u.flags['WRITEABLE']``."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..._native import Selection as Selection
 from ...errors import AxisError
 
 Axis = int | tuple[int, ...] | None
@@ -35,111 +36,15 @@ def axes_of(name: str, axis: Axis, ndim: int) -> list[int]:
     return sorted(axes)
 
 
-class Selection(NamedTuple):
-    """What integers, slices, new dimensions and permutations of dimensions select."""
-
-    #: Per dimension of the array: the first element, what the next one adds, and how many there are.
-    start: list[int]
-    steps: list[int]
-    counts: list[int]
-    #: Per dimension of the result: the array's dimension, or None for a new one.
-    layout: list[int | None]
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The extents of the result."""
-        return tuple(1 if d is None else self.counts[d] for d in self.layout)
-
-    @property
-    def is_ordered(self) -> bool:
-        """Whether the result's dimensions are in the order of the array's."""
-        last = -1
-        for d in self.layout:
-            if d is not None:
-                if d < last:
-                    return False
-                last = d
-        return True
-
-    def within(self, outer: Selection) -> Selection | None:
-        """What this selects of the result of another selection, as one selection of the latter's array. None for nothing
-        of a new dimension, which no selection says."""
-        if any(d is None and not count for d, count in zip(outer.layout, self.counts, strict=True)):
-            return None
-        start, steps, counts = outer.start.copy(), outer.steps.copy(), outer.counts.copy()
-        for e, d in enumerate(outer.layout):
-            if d is not None:
-                count = self.counts[e]
-                start[d] += outer.steps[d] * self.start[e] if count else 0
-                steps[d] = outer.steps[d] * self.steps[e] if count > 1 else 1
-                counts[d] = count
-        layout = [None if e is None else outer.layout[e] for e in self.layout]
-        return Selection(start, steps, counts, layout)
-
-    @property
-    def spans(self) -> list[int | tuple[int, int, int] | None]:
-        """The same in the engine's terms: a number drops a dimension, None is a new one."""
-        ranges = list(zip(self.start, self.steps, self.counts, strict=True))
-        if len(self.layout) == len(ranges) and None not in self.layout:
-            return ranges  # type: ignore[return-value]
-        spans: list[int | tuple[int, int, int] | None] = []
-        d = 0
-        for entry in self.layout:
-            if entry is None:
-                spans.append(None)
-                continue
-            spans += [*self.start[d:entry], ranges[entry]]
-            d = entry + 1
-        return [*spans, *self.start[d:]]
-
-
-def whole(shape: tuple[int, ...]) -> Selection:
-    """Everything."""
-    rank = len(shape)
-    return Selection([0] * rank, [1] * rank, list(shape), list(range(rank)))
-
-
 def selection_of(key: Any, shape: tuple[int, ...]) -> Selection | None:
     """What a key selects; None for keys with arrays, lists or bools in them."""
-    keys = list(key) if isinstance(key, tuple) else [key]
-    at, new = len(keys), 0
-    for n, k in enumerate(keys):
-        # The kinds that need no look first.
-        if type(k) is slice or type(k) is int:
-            continue
-        if not _is_plain(k):
-            return None
-        new += k is None
-        if k is Ellipsis:
-            if at < n:
-                raise IndexError("index: expected at most one '...', given several")
-            at = n
-    rest = len(shape) - (len(keys) - new - (at < len(keys)))
-    if rest < 0:
-        raise IndexError(f"too many indices: the array has {len(shape)} dimensions, {len(shape) - rest} were given")
-    if rest or at < len(keys):
-        keys[at : at + 1] = [slice(None)] * rest
-    start: list[int] = []
-    steps: list[int] = []
-    counts: list[int] = []
-    layout: list[int | None] = []
-    for k in keys:
-        if k is None:
-            layout.append(None)
-            continue
-        d = len(start)
-        if type(k) is slice:
-            first, last, step = k.indices(shape[d])
-            count = last - first if step == 1 else max((last - first + step - (1 if step > 0 else -1)) // step, 0)
-            layout.append(d)
-        else:
-            first, step, count = _within(operator.index(k), d, shape[d]), 1, 1
-        if count < 2:
-            first, step, count = (first, 1, 1) if count == 1 else (0, 1, 0)
-        start.append(first)
-        steps.append(step)
-        counts.append(count)
-    return Selection(start, steps, counts, layout)
+    selection = Selection.of(key, shape)
+    if selection is not None:
+        return selection
+    keys = key if isinstance(key, tuple) else (key,)
+    if not all(map(_is_plain, keys)):
+        return None
+    return Selection.of(tuple(k if k is None or k is Ellipsis or isinstance(k, slice) else operator.index(k) for k in keys), shape)
 
 
 def _is_plain(k: Any) -> bool:
@@ -158,12 +63,6 @@ def _is_plain(k: Any) -> bool:
         expected = "integers, slices, '...', None and arrays of integers or bools"
         raise IndexError(f"index: expected {expected}, given {type(k).__name__}; convert it with int()") from None
     return True
-
-
-def _within(i: int, d: int, extent: int) -> int:
-    if not -extent <= i < extent:
-        raise IndexError(f"index {i} is out of bounds for dimension {d} of extent {extent}")
-    return i % extent
 
 
 def positions_of(key: Any, shape: tuple[int, ...]) -> Any:

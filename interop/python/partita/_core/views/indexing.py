@@ -7,7 +7,7 @@ from typing import Any
 from ... import _native
 from ..base import A, BaseArray, made, operand, scalar_of
 from ..dtypes import can_cast, number_of
-from .index import Selection, positions_of, selection_of, whole
+from .index import Selection, positions_of, selection_of
 from ..memory import NUMBERS
 from ..rules import of_rank, where
 from ..watch import is_watched, watch
@@ -28,7 +28,7 @@ def select(x: A, key: Any) -> A:
         numbers = positions_of(key, x.shape)
         native = x._native.gathered(numbers.shape or (1,), _contiguous(numbers))
         return made(native, numbers.ndim == 0)  # type: ignore[no-any-return]
-    if selection.layout:
+    if not selection.is_element:
         return view(x, selection)
     return view(x, selection, scalar=True) if _has_dots(key) else scalar_of(read(x, selection))
 
@@ -78,14 +78,14 @@ def assign(x: A, key: Any, value: Any) -> None:
         _assign_at(x, key, value if array is None else array)
         return
     target = None if array is None else _as_shape(array, selection.shape)
-    if 0 in selection.counts:
+    if selection.is_empty:
         return
     if array is not None and array._link is not None and _is_view_by(array._link, x, selection):
         # The end of `x[key] += value`, which has written there.
         return
     if target is None:
-        target = read(x, selection).constant(x.dtype.name, value)
-    put(x, selection, target.cast(x.dtype.name))
+        target = read(x, selection).constant(x._native.dtype, value)
+    put(x, selection, target.cast(x._native.dtype))
 
 
 def _is_view_by(link: Link, x: BaseArray, selection: Selection) -> bool:
@@ -116,7 +116,7 @@ def assign_all(x: A, result: A) -> A:
     if not x._scalar and not result._scalar and result.ndim > x.ndim:
         text = f"in-place operation: expected a result of shape {x.shape}, given {result.shape}; use a new array"
         raise ValueError(text)
-    put(x, whole(x.shape), _as_shape(result.astype(x.dtype, copy=False), x.shape))
+    put(x, Selection.whole(x.shape), _as_shape(result.astype(x.dtype, copy=False), x.shape))
     return x
 
 
@@ -145,6 +145,8 @@ def finished(name: str, result: A, out: Any) -> A:
 
 def _as_shape(value: BaseArray, wanted: tuple[int, ...]) -> _native.Array:
     """A value that broadcasts to the shape, without the dimensions of extent 1 that it has too many."""
+    if not value._scalar and value.shape == wanted:
+        return value._native
     extra = 0 if value._scalar else max(value.ndim - len(wanted), 0)
     shape = value.shape[extra:]
     fits = all(n in (1, w) for n, w in zip(reversed(shape), reversed(wanted), strict=False))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ... import _native
 from ..base import A, BaseArray, made
-from .index import Selection, whole
+from .index import Selection
 
 #: Axes in the engine's terms: dimension (None: a new one), start, step, count.
 Strides = list[tuple[int | None, int, int, int]]
@@ -132,12 +132,12 @@ def as_bits(native: _native.Array, dtype: str) -> _native.Array:
 def _selected(native: _native.Array, op: Selection, scalar: bool) -> _native.Array:
     if scalar:
         return native.reshaped(op.shape) if op.layout else native.copy()
-    if not op.layout:
-        return native.view([(at, 1, 1) for at in op.start])
+    if op.is_element:
+        return native.view(op.laid_out(list(range(len(op.start)))))
     if op.is_ordered:
-        return native.view(op.spans)
+        return native.view(op)
     kept = sorted(d for d in op.layout if d is not None)
-    native = native.view(op._replace(layout=list(kept)).spans)
+    native = native.view(op.laid_out(list(kept)))
     axes: Strides = [(None, 0, 0, 1) if d is None else (kept.index(d), 0, 1, op.counts[d]) for d in op.layout]
     return native.rearranged(axes)
 
@@ -158,7 +158,7 @@ def put(x: BaseArray, selection: Selection, value: _native.Array, part: int | No
     """Replaces the elements of ``x``, or their real or imaginary parts, by those of an engine's array of its type that
     broadcasts. The root of a view gets them."""
     link = x._link
-    if 0 in selection.counts:
+    if selection.is_empty:
         return
     if link is None:
         forget(x)
@@ -176,16 +176,16 @@ def put(x: BaseArray, selection: Selection, value: _native.Array, part: int | No
         case _:
             elements = x._native.copy()
             _assign(elements, x._scalar, selection, value, part)
-            put(link.source, whole(link.source.shape), elements.reshaped(link.source.shape or (1,)))
+            put(link.source, Selection.whole(link.source.shape), elements.reshaped(link.source.shape or (1,)))
 
 
 def _assign(
     native: _native.Array, scalar: bool, selection: Selection, value: _native.Array, part: int | None
 ) -> None:
     """To an array with elements of its own. The engine's have one dimension at least."""
-    if scalar or not selection.layout:
+    if scalar or selection.is_element:
         starts = [0] * len(native.shape) if scalar else selection.start
-        native.assign_view([(at, 1, 1) for at in starts], value.reshaped([1] * len(starts)), part)
+        native.assign_view(Selection([(at, 1, 1) for at in starts]), value.reshaped([1] * len(starts)), part)
         return
     if not selection.is_ordered:
         # The value's dimensions in the order of the array's.
@@ -193,8 +193,8 @@ def _assign(
         front = rank - len(shape)
         order = sorted(range(rank), key=lambda e: -1 if (d := selection.layout[e]) is None else d)
         value = value.rearranged([(e - front, 0, 1, shape[e - front]) if e >= front else (None, 0, 0, 1) for e in order])
-        selection = selection._replace(layout=[selection.layout[e] for e in order])
-    native.assign_view(selection.spans, value, part)
+        selection = selection.laid_out([selection.layout[e] for e in order])
+    native.assign_view(selection, value, part)
 
 
 def scatter(x: BaseArray, positions: Any, line: _native.Array) -> None:
@@ -205,4 +205,4 @@ def scatter(x: BaseArray, positions: Any, line: _native.Array) -> None:
         return
     elements = x._native.copy()
     elements.scatter(positions, line)
-    put(x, whole(x.shape), elements)
+    put(x, Selection.whole(x.shape), elements)
