@@ -64,6 +64,17 @@ fn a_device_keeps_few_programs_and_what_is_used_goes_on() {
         check(&quotients(&u, round * DIVISORS + 1), round * DIVISORS + 1);
         steps.run(10).unwrap();
         assert_eq!(host.programs_kept(), 1);
+        // Copies, whose programs are found without their kernels: forgotten, and made again.
+        for _ in 0..3 {
+            let mut v = counted(&team);
+            let (tail, kept) = (v.slice(&s![3..]) + 0, v.clone());
+            v.assign(&s![1..-2], &tail).unwrap();
+            let expected: Vec<i32> =
+                (0..N as i32).map(|x| if (1..62).contains(&x) { x + 2 } else { x }).collect();
+            assert_eq!(v.to_vec::<i32>().unwrap(), expected);
+            assert_eq!(kept.to_vec::<i32>().unwrap(), (0..N as i32).collect::<Vec<_>>());
+            assert_eq!(host.programs_kept(), 1);
+        }
     }
     check(&all, 1);
     assert_eq!(steps.state()[0].to_vec::<i32>().unwrap(), grown(40));

@@ -425,6 +425,24 @@ impl Array {
         self.changed(py, &value, |target, value| target.assign(&spans, value))
     }
 
+    /// Replaces the elements of a view by a number. Computes.
+    fn assign_number(
+        &self,
+        py: Python<'_>,
+        selection: &Selection,
+        number: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let value = self.value(py)?;
+        let number = self::number(number, value.element)?;
+        let spans = value.spans(selection.spans_of_all());
+        let element = value.element;
+        let seen = value.with(value.array.slice(&spans)).map_err(raised)?;
+        let constant = seen.constant(element, number).map_err(raised)?;
+        // Nobody else has the elements now, so that they change in place.
+        drop((value, seen));
+        self.changed(py, &constant, |target, value| target.assign(&spans, value))
+    }
+
     /// The elements whose coordinate in dimension 1 is `offset` larger than that in dimension 0, as the last
     /// dimension.
     fn diagonal(&self, py: Python<'_>, offset: i64) -> PyResult<Array> {

@@ -187,6 +187,11 @@ impl Selection {
 }
 
 impl Selection {
+    /// As `spans`, but a single element keeps all its dimensions.
+    pub fn spans_of_all(&self) -> Vec<Span> {
+        if self.layout.is_empty() { self.ranges.iter().copied().map(span).collect() } else { self.spans() }
+    }
+
     /// The same for the engine, in the order of the array's dimensions, whatever that of the result's.
     pub fn spans(&self) -> Vec<Span> {
         let mut spans = Vec::with_capacity(self.ranges.len() + self.layout.len());

@@ -11,7 +11,7 @@ from .index import Selection, positions_of, selection_of
 from ..memory import NUMBERS
 from ..rules import of_rank, where
 from ..watch import is_watched, watch
-from .links import Link, Strides, put, read, scatter, view
+from .links import Link, Strides, forget, put, read, scatter, view
 
 
 def select(x: A, key: Any) -> A:
@@ -82,6 +82,10 @@ def assign(x: A, key: Any, value: Any) -> None:
         return
     if array is not None and array._link is not None and _is_view_by(array._link, x, selection):
         # The end of `x[key] += value`, which has written there.
+        return
+    if target is None and x._link is None and not x._scalar:
+        forget(x)
+        x._native.assign_number(selection, value)
         return
     if target is None:
         target = read(x, selection).constant(x._native.dtype, value)
