@@ -177,3 +177,29 @@ def test_bytes_are_numpys(host_team):
     for host in (np.ones(1), np.arange(6, dtype="int16").reshape(2, 3), np.array(3), np.array(2.5), np.array([True])):
         assert bytes(pt.asarray(host, team=host_team)) == bytes(host)
     assert bytes(pt.asarray([7, 3], team=host_team)[1]) == bytes(np.int64(3))
+
+
+def test_numpys_frombuffer_keeps_what_it_views(team):
+    u = pt.asarray(np.ones(10**5), team=pt.Team(1, "host"))
+    seen = np.frombuffer(u)
+    u[:] = 2
+    other = pt.full(10**5, 7.0, team=pt.Team(1, "host")).eval()
+    assert (seen == 1).all() and other[0] == 7
+    # As of NumPy's arrays: elements that do not lie one after another are none of its business.
+    turned = pt.asarray(np.arange(12.0).reshape(3, 4), team=pt.Team(1, "host")).T
+    with pytest.raises(BufferError, match="contiguous"):
+        np.frombuffer(turned)
+
+
+def test_bools_that_were_written_as_other_bytes_are_one():
+    for parts in (1, 3, 5):
+        team = pt.Team(parts, "host")
+        u = pt.zeros(5, bool, team=team)
+        with u.writable() as blocks:
+            for block in blocks:
+                np.asarray(block).view(np.uint8)[...] = 7
+        assert (int(u.sum()), int((u == True).sum()), bytes(u.numpy())) == (5, 5, b"\1" * 5)  # noqa: E712
+        made = pt.map_parts(
+            lambda block, x, out: np.asarray(out).view(np.uint8).__setitem__(..., 7), pt.zeros(5, team=team), out="bool"
+        )
+        assert (int(made.sum()), int((made == True).sum())) == (5, 5)  # noqa: E712

@@ -122,6 +122,8 @@ REFUSED = [
     (lambda u: pt.Team(2, []), ValueError, "partita.devices"),
     (lambda u: pt.Partition(u.team).inclusive([9]), ValueError, "^Partition.inclusive: "),
     # What was given is the user's text, as it is.
+    (lambda u: pt.Team.connect(parts=1, rank=0, size=2, address="[::1]:0x", secret="s"), ValueError, r"given address \[::1\]:0x on"),
+    (lambda u: pt.ones((2, 3)).T.resize, AttributeError, "use u.numpy"),
     (lambda u: pt.save_state("state", {"a::to_vec `cast`": u}), ValueError, 'given "a::to_vec `cast`"; rename it'),
     (lambda u: pt.full(3, 2**70, int), OverflowError, "out of bounds"),
     (lambda u: pt.tile(u, (2**40, 2**40)), pt.OutOfMemoryError, r"^tile: .* given 58028439341502200385896448 bytes in"),

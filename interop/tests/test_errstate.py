@@ -114,6 +114,8 @@ PROGRAMS = {
     "numbers": lambda np: np.asarray([1e300, 1.0], dtype="float32"),
     "concatenate": lambda np: np.concatenate([np.full(3, 1e300), np.ones(2)], dtype="float32", casting="unsafe"),
     "cast of integers": lambda np: np.full(3, 10**6).astype("float16"),
+    "asarray": lambda np: np.asarray(np.full(2, np.nan), dtype="int32"),
+    "nextafter to NaN": lambda np: np.nextafter(np.ones(2), np.nan),
     "nextafter": lambda np: np.nextafter(np.full(3, 1.7976931348623157e308), np.inf),
 }
 

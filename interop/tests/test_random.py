@@ -415,6 +415,12 @@ def test_what_is_no_seed_is_refused_with_a_remedy(make, seed):
         make(seed)
 
 
+def test_scalars_and_arrays_without_dimensions_are_seeds():
+    expected = pt.random.default_rng(5).random()
+    for seed in (pt.asarray([5])[0], pt.asarray(5), np.array(5), np.int64(5)):
+        assert pt.random.default_rng(seed).random() == expected
+
+
 def test_seed_sequences_of_numpys_are_seeds():
     """Their entropy is taken, and where they were spawned."""
     theirs, ours = np.random.SeedSequence([3, 4]), SeedSequence([3, 4])

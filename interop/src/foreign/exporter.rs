@@ -12,9 +12,11 @@ use pyo3::prelude::*;
 
 /// The class. Its objects are made as those of `object` are, which costs nothing.
 pub fn class(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    let get_buffer: ffi::getbufferproc = get_buffer;
+    let (get_buffer, release_buffer): (ffi::getbufferproc, ffi::releasebufferproc) =
+        (get_buffer, release_buffer);
     let mut slots = [
         ffi::PyType_Slot { slot: ffi::Py_bf_getbuffer, pfunc: get_buffer as *mut c_void },
+        ffi::PyType_Slot { slot: ffi::Py_bf_releasebuffer, pfunc: release_buffer as *mut c_void },
         ffi::PyType_Slot { slot: 0, pfunc: null_mut() },
     ];
     let mut spec = ffi::PyType_Spec {
@@ -29,6 +31,10 @@ pub fn class(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     // SAFETY: a new reference, or null with an exception set.
     unsafe { Bound::from_owned_ptr_or_err(py, class) }
 }
+
+/// Never called, because the exporter of a view is another object. That it is there tells consumers such as
+/// `numpy.frombuffer` to keep the view: they keep the object alone of a class without it.
+unsafe extern "C" fn release_buffer(_: *mut ffi::PyObject, _: *mut ffi::Py_buffer) {}
 
 /// Fills a view, whose exporter is the result of `_exported`.
 unsafe extern "C" fn get_buffer(

@@ -134,8 +134,8 @@ impl Sockets {
             return Err(Error::invalid("connecting ranks", expected, given, "count ranks from 0"));
         }
         let streams = mesh::connect(launch, deadline).map_err(|error| {
-            let expected = format!("{size} ranks at {rendezvous:?}");
-            let given = format!("on rank {rank}: {error}");
+            let expected = format!("{size} ranks at one place");
+            let given = format!("{rendezvous:?} on rank {rank}: {error}");
             Error::invalid("connecting ranks", expected, given, remedy(rendezvous, &error))
         })?;
         let peers = streams.into_iter().map(|stream| stream.map(Peer::new)).collect();

@@ -154,7 +154,8 @@ def asarray(
     if copy is False and not (isinstance(obj, Array) and (dtype is None or obj.dtype == dtype)):
         raise ValueError(f"asarray: expected an array of that type for copy=False, given {type(obj).__name__}; allow a copy")
     if not isinstance(obj, Array):
-        if watch.count and is_watched() and dtype is not None and as_dtype(dtype).kind == "f":
+        is_float = getattr(getattr(obj, "dtype", None), "kind", None) == "f"
+        if watch.count and is_watched() and dtype is not None and (is_float or as_dtype(dtype).kind == "f"):
             return Array(*of_host(obj, None, dist, team)).astype(dtype, copy=False)
         return Array(*of_host(obj, dtype, dist, team))
     moved = obj if team is None else obj.to_device(team)

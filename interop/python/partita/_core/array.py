@@ -502,6 +502,9 @@ class _View(Array):
             if name == "__array_interface__":
                 # Its own error was taken for a name that is not there.
                 return BaseArray.__array_interface__.fget(self)  # type: ignore[attr-defined]
+            absent = next((kind.__dict__[name] for kind in type(self).__mro__ if name in kind.__dict__), None)
+            if isinstance(absent, _Absent):
+                absent.__get__(self, type(self))
             raise AttributeError(f"'Array' object has no attribute {name!r}", name=name, obj=self)
         native = self._native = self._link.read(self)
         return native

@@ -81,7 +81,9 @@ class SeedSequence:
         self, entropy: int | Sequence[int] | None = None, *, spawn_key: Sequence[int] = (), pool_size: int = 4, n_children_spawned: int = 0
     ) -> None:
         given = secrets.randbits(128) if entropy is None else entropy
-        self.entropy: int | list[int] = [_seed(number) for number in given] if isinstance(given, Iterable) else _seed(given)
+        # Arrays without dimensions are numbers.
+        several = given if isinstance(given, Iterable) and getattr(given, "ndim", 1) > 0 else None
+        self.entropy: int | list[int] = _seed(given) if several is None else [_seed(number) for number in several]
         self.spawn_key, self.pool_size = tuple(map(operator.index, spawn_key)), pool_size
         self.n_children_spawned = n_children_spawned
 

@@ -5,6 +5,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use partita::DType;
 use partita::array::{Home, Writable};
 use partita::device::DeviceKind;
 use pyo3::exceptions::PyBufferError;
@@ -14,7 +15,7 @@ use pyo3::sync::MutexExt;
 use super::handle::Array;
 use crate::element::Element;
 use crate::python::part_handle::{LoanState, Part, shown};
-use crate::python::runtime::{raised, released};
+use crate::python::runtime::{detached, raised, released};
 
 /// An array's memory while others write it.
 #[pyclass(frozen, module = "partita._native")]
@@ -95,8 +96,18 @@ impl Lending {
             open.store(false, Ordering::Release);
         }
         let array = released(py, || lent.end(home.as_mut())).map_err(raised)?;
+        let written = array.clone();
         self.handle.get().put(py, array);
         self.handle.get().move_in(py, home);
-        Ok(())
+        if self.element != Element::Real(DType::Bool) {
+            return Ok(());
+        }
+        // Who wrote may have written any bytes, of which operations expect 0 and 1.
+        let bools = detached(py, || {
+            let bools = written.cast(DType::U8).not_equal(0);
+            drop(written);
+            bools.eval().map(|_| bools)
+        })?;
+        self.handle.get().restore(py, bools)
     }
 }

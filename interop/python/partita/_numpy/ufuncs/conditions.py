@@ -152,13 +152,14 @@ def _masks(name: str, inputs: tuple[Any, ...], result: Array) -> Iterator[tuple[
             yield "over", (inputs[0] == iinfo(result.dtype).min) & (inputs[1] == -1 if result.dtype.kind == "i" else False)
     if result.dtype.kind not in "fc" or name == "spacing":
         return
+    missing = functools.reduce(operator.or_, map(_missing, inputs))
     # The other operand says where to go.
     inputs = inputs[:1] if name == "nextafter" else inputs
     pole = _POLES[name](*inputs) if name in _POLES else False
     infinite = functools.reduce(operator.and_, map(_finite, inputs), isinf(result))
     yield "divide", infinite & pole
     yield "over", infinite & _not(pole)
-    yield "invalid", isnan(result) & _not(functools.reduce(operator.or_, map(_missing, inputs)))
+    yield "invalid", isnan(result) & _not(missing)
 
 
 def _cast(x: Any, result: Array) -> Iterator[tuple[str, Any]]:
