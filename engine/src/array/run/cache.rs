@@ -19,31 +19,37 @@ use crate::team::Team;
 /// Larger graphs are lowered every time: next to what they compute that is little.
 const MAX_NODES: usize = 512;
 
-/// Nodes and commands of everything a team keeps. Beyond it everything is forgotten, which costs one lowering
-/// each; a program with so many graphs in use gains little anyway.
-const MAX_KEPT: usize = 1 << 15;
+/// Nodes and commands of everything a team keeps, about 4 KiB each. Beyond it everything is forgotten, which
+/// costs one lowering each: a program that assigns to other elements all the time has as many graphs.
+const MAX_KEPT: usize = 1 << 11;
 
 /// How to compute equal graphs.
 pub(crate) struct CachedEvaluation {
     hash: u64,
     graph: Graph,
-    pub lowered: Arc<Lowered>,
-    pub commands: Option<CachedCommands>,
+    pub way: CachedWay,
+}
+
+/// The shorter way where there is one.
+pub(crate) enum CachedWay {
+    Commands(CachedCommands),
+    Steps(Arc<Lowered>),
 }
 
 impl CachedEvaluation {
-    pub fn new(graph: Graph, lowered: Arc<Lowered>, commands: Option<CachedCommands>) -> CachedEvaluation {
+    pub fn new(graph: Graph, way: CachedWay) -> CachedEvaluation {
         #[cfg(test)]
         let graph = tests::left_out(graph);
-        CachedEvaluation { hash: hash_of(&graph), graph, lowered, commands }
+        CachedEvaluation { hash: hash_of(&graph), graph, way }
     }
 
     fn weight(&self) -> usize {
-        self.graph.nodes.len() + self.commands.as_ref().map_or(0, CachedCommands::len)
+        let commands = if let CachedWay::Commands(commands) = &self.way { commands.len() } else { 0 };
+        self.graph.nodes.len() + commands
     }
 
     fn is_forgotten(&self) -> bool {
-        self.commands.as_ref().is_some_and(CachedCommands::has_forgotten_programs)
+        matches!(&self.way, CachedWay::Commands(commands) if commands.has_forgotten_programs())
     }
 }
 

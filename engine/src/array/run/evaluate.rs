@@ -15,7 +15,7 @@ use crate::array::memory::storage::Storage;
 use crate::array::record::node::Node;
 use crate::array::recorder::recording::Recorder;
 use crate::array::run::cache::commands::CommandsBuilder;
-use crate::array::run::cache::{CachedEvaluation, find, keep};
+use crate::array::run::cache::{CachedEvaluation, CachedWay, find, keep};
 use crate::array::run::steps::StepRun;
 use crate::error::Result;
 use crate::interrupt;
@@ -91,18 +91,19 @@ fn evaluate_on(
     let shares_exchange = recorder.shares_exchange();
     let is_cacheable = recorded.is_cacheable && !shares_exchange;
     let cached = if is_cacheable { find(team, &recorded.graph) } else { None };
-    if let Some(commands) = cached.as_ref().and_then(|cached| cached.commands.as_ref()) {
-        return commands.repeat((team, recorder), &mut recorded, targets);
-    }
-    let lowered = match &cached {
-        Some(cached) => Arc::clone(&cached.lowered),
+    let lowered = match cached.as_ref().map(|cached| &cached.way) {
+        Some(CachedWay::Commands(commands)) => {
+            return commands.repeat((team, recorder), &mut recorded, targets);
+        }
+        Some(CachedWay::Steps(lowered)) => Arc::clone(lowered),
         None => Arc::new(lower(&mut recorded.graph.clone(), team, shares_exchange)?),
     };
     let mut builder = (is_cacheable && cached.is_none()).then(|| CommandsBuilder::new(&recorded));
     let storages = run((team, recorder), targets, &mut recorded, &lowered, builder.as_mut())?;
     if let Some(builder) = builder {
         let commands = builder.finish(&lowered.results);
-        keep(team, CachedEvaluation::new(recorded.graph, lowered, commands));
+        let way = commands.map_or(CachedWay::Steps(lowered), CachedWay::Commands);
+        keep(team, CachedEvaluation::new(recorded.graph, way));
     }
     Ok(storages)
 }

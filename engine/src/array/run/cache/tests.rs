@@ -464,7 +464,7 @@ fn commands_of_lists_of_steps_are_kept_and_repeated() {
             counted.push((team.messages() - before, team.device(0).memory().in_use_bytes));
             seen.push(found.cast(DType::F64).to_vec::<f64>().unwrap());
         }
-        let kept = cache_of(team).evaluations.values().all(|one| one.commands.is_some());
+        let kept = cache_of(team).evaluations.values().all(|one| matches!(one.way, CachedWay::Commands(_)));
         assert!(kept, "{name} on {} parts: commands are not kept", team.size());
         assert!(cache_of(team).found >= 2, "{name}");
         // Sums of powers of two times the same numbers are exact.
