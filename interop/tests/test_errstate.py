@@ -92,6 +92,8 @@ PROGRAMS = {
     "nanmean": lambda np: np.nanmean(np.array([[np.nan, 1], [2, 3]]), axis=0),
     "nanmean of NaN": lambda np: np.nanmean(np.full(3, np.nan)),
     "nanmean of much": lambda np: np.nanmean(np.full(9, 1e308)),
+    "nanstd of NaN alone": lambda np: np.nanstd(np.array([[np.nan, np.nan], [1.0, 2.0]]), axis=1),
+    "nanvar": lambda np: np.nanvar(np.array([1e300, -1e300, np.nan])),
     "std": lambda np: np.array([1.0, np.inf]).std(),
     "var": lambda np: np.var(np.array([1.0, 2.0, 3.0])),
     "linspace": lambda np: np.linspace(0, 1, 9),

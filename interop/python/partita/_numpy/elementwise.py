@@ -262,7 +262,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     """Whether two arrays have one shape and equal elements. Computes. Collective."""
     try:
         x, y = arrays_of("array_equal", (a1, a2))
-    except NotAnArrayError:
+    except (NotAnArrayError, TypeError):
         return False
     if x.shape != y.shape:
         return False

@@ -175,7 +175,10 @@ def nanvar(
     filled, known = _filled("nanvar", a, 0)
     mask = where if known is None else known if where is True else known & where
     by = ddof if correction is None else correction
-    result = var(filled, axis, dtype, None, by, keepdims, where=mask, mean=mean)
+    if watch.count and is_watched():
+        # As in `nanmean`: too few elements are no fault, squares may overflow.
+        var(filled, axis, dtype, keepdims=keepdims)
+    result = unwatched(var)(filled, axis, dtype, None, by, keepdims, where=mask, mean=mean)
     if mask is not True:
         counted = sum(broadcast_to(array_of("nanvar", mask), filled.shape), axis, keepdims=keepdims)
         result = _where(counted > by, result, math.nan)

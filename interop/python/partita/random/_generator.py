@@ -256,8 +256,8 @@ class Generator(JointDraws):
         if bounds is None:
             raise TypeError(f"integers: expected a type of integers, given {kind.name}; use random")
         if not bounds[0] <= first < last <= bounds[1]:
-            expected = f"low below high, within {kind.name}"
-            raise ValueError(f"integers: expected {expected}, given {first} and {last}; choose another dtype")
+            expected, remedy = f"low below high, within {kind.name}", "another dtype" if first < last else "other ends"
+            raise ValueError(f"integers: expected {expected}, given {first} and {last}; choose {remedy}")
         whole, scalar = placed("integers", () if size is None else size, dist, team)
         # Modulo 2^64 both; the engine takes no count for all of them.
         native = self._stream.of(whole).integers(whole, kind.name, first % 2**64, (last - first) % 2**64)

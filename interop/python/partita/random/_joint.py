@@ -106,7 +106,8 @@ class JointDraws:
         refuse_in_step("multinomial")
         chances = np.asarray(pvals, np.float64)
         if chances.ndim != 1 or not chances.size or not ((chances >= 0) & (chances <= 1)).all() or chances[:-1].sum() > 1 + 1e-12:
-            raise ValueError(f"multinomial: expected probabilities whose sum is at most 1, given {pvals}")
+            expected = "one line of probabilities, whose sum is at most 1"
+            raise ValueError(f"multinomial: expected {expected}, given {pvals}; call it for each line")
         left, counts, rest = n, [], 1.0
         for chance in chances[:-1].tolist():
             share = min(max(chance / rest, 0.0), 1.0) if rest > 0 else 0.0
