@@ -16,13 +16,13 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("engine/src", 46_687),
     ("simcuda/src", 8_530),
     ("interop/src", 8_190),
-    ("interop/python", 14_206),
+    ("interop/python", 14_210),
     ("benches", 9_340),
     ("xtask", 5_410),
     ("examples", 2_700),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 122_810;
+pub const TOTAL_BUDGET: usize = 122_813;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

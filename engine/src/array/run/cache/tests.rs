@@ -11,7 +11,7 @@ use crate::array::lower::graph::{Graph, GraphExpr, GraphValue, GraphWindow, Node
 use crate::array::memory::storage::HaloWidths;
 use crate::array::record::expr::{DistKey, Expr, NodeLayout, Pointwise, Reduction};
 use crate::array::record::map::Map;
-use crate::array::run::cache::{MAX_KEPT, cache_of};
+use crate::array::run::cache::{CachedWay, MAX_KEPT, cache_of};
 use crate::array::{Operand, assign_all, eval_all};
 use crate::index::Index;
 use crate::prelude::*;
