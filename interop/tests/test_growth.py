@@ -31,10 +31,13 @@ PROGRAM = textwrap.dedent(
     np.set_default_team(np.Team(1, kind))
     choose, rng = random.Random(5), np.random.default_rng(3)
     u, v = np.zeros(100), np.linspace(0.0, 1.0, 100)
-    plate = np.ones((24, 24))
+    plate, line = np.ones((24, 24)), np.zeros(20000)
 
     def new_number(k):
         u[k % 100] = float(k)
+    def new_places(k):
+        for j in range(10 if kind == "host" else 1):
+            line[(10 * k + j) % 20000] = float(k)
     def new_step(k):
         dt = choose.choice([0.0, 1.0, 0.5, choose.random()])
         u[1:-1] += dt * (v[2:] - 2 * v[1:-1] + v[:-2])
@@ -61,7 +64,7 @@ PROGRAM = textwrap.dedent(
         plate[1:-1, 1:-1] = 0.25 * (plate[:-2, 1:-1] + plate[2:, 1:-1] + plate[1:-1, :-2] + plate[1:-1, 2:]) + choose.random()
         plate[plate > 3] = 0
 
-    many = [new_number, new_step, sliced, draw, draw_one, indexed, clipped, powers, two_dimensional]
+    many = [new_number, new_places, new_step, sliced, draw, draw_one, indexed, clipped, powers, two_dimensional]
     few = [masked, transformed]
     def run(first, last):
         for k in range(first, last):

@@ -20,8 +20,9 @@ use crate::team::Team;
 const MAX_NODES: usize = 512;
 
 /// Nodes and commands of everything a team keeps, about 4 KiB each. Beyond it everything is forgotten, which
-/// costs one lowering each: a program that assigns to other elements all the time has as many graphs.
-const MAX_KEPT: usize = 1 << 11;
+/// costs one lowering each: a program that assigns to other elements all the time has as many graphs. The
+/// tests of keys look for many graphs of random programs.
+const MAX_KEPT: usize = if cfg!(test) { 1 << 15 } else { 1 << 11 };
 
 /// How to compute equal graphs.
 pub(crate) struct CachedEvaluation {
