@@ -233,14 +233,14 @@ impl<'a> MessageBuilder<'a> {
             }
             (Some(source), _) if self.teams.0.is_here(m.from_part) => {
                 // Exported memory is never freed, so an array's memory is not exported.
-                let first = contiguous(&extents(m), &MoveEnd::source(m, source));
+                let first = contiguous(&extents(m), &MoveEnd::source(m, source)?);
                 let first = first.filter(|_| transport != Transport::Ipc);
                 let (place, span) = self.memory(source, first, m, field.dtype)?;
                 self.outgoing.entry((to_rank, transport)).or_default().push(span);
                 Ok(MessageSlot { packs: place.is_some(), place, unpacks: false })
             }
             (_, Some(target)) if self.teams.1.is_here(m.to_part) => {
-                let first = contiguous(&extents(m), &MoveEnd::target(m, target));
+                let first = contiguous(&extents(m), &MoveEnd::target(m, target)?);
                 let first = first.filter(|_| m.op == MoveOp::Copy);
                 let (place, span) = self.memory(target, first, m, field.dtype)?;
                 self.incoming.entry((from_rank, transport)).or_default().push(span);

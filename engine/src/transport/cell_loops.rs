@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use partita_kernels::{MAX_RANK, View};
 
-use crate::index::Region;
+use crate::error::Result;
+use crate::index::{Region, check_room};
 use crate::plan::{AxisSubset, Move};
 use crate::program::Place;
 use crate::program::copies::AxisOffsets;
@@ -18,11 +19,11 @@ pub(super) struct MoveEnd {
 }
 
 impl MoveEnd {
-    pub fn source(m: &Move, place: &Place) -> MoveEnd {
+    pub fn source(m: &Move, place: &Place) -> Result<MoveEnd> {
         MoveEnd::of(m, place, &m.from, |pair| pair.0)
     }
 
-    pub fn target(m: &Move, place: &Place) -> MoveEnd {
+    pub fn target(m: &Move, place: &Place) -> Result<MoveEnd> {
         MoveEnd::of(m, place, &m.to, |pair| pair.1)
     }
 
@@ -38,7 +39,7 @@ impl MoveEnd {
         MoveEnd { offset: first, offsets }
     }
 
-    fn of(m: &Move, place: &Place, region: &Region, side: impl Fn((i64, i64)) -> i64) -> MoveEnd {
+    fn of(m: &Move, place: &Place, region: &Region, side: impl Fn((i64, i64)) -> i64) -> Result<MoveEnd> {
         let strides = place.strides();
         let mut offsets = Vec::new();
         for (d, &stride) in strides.iter().enumerate() {
@@ -51,13 +52,14 @@ impl MoveEnd {
                     ]);
                 }
                 Some(list @ AxisSubset::List(_)) => {
-                    offsets.push(AxisOffsets::Listed(
-                        (0..list.len()).map(|k| stride * side(list.nth(k))).collect(),
-                    ));
+                    // A list and the shared one that is made of it.
+                    check_room("a move of listed cells", 3 * list.len() * size_of::<i64>() as i64)?;
+                    let listed = (0..list.len()).map(|k| stride * side(list.nth(k))).collect();
+                    offsets.push(AxisOffsets::Listed(listed));
                 }
             }
         }
-        MoveEnd { offset: place.view(region.start()).offset, offsets }
+        Ok(MoveEnd { offset: place.view(region.start()).offset, offsets })
     }
 
     /// The end as a view, if no loop is a list.

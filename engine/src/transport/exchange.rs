@@ -165,12 +165,12 @@ impl FieldMove<'_> {
 
     /// The source memory and its first byte, if the cells are contiguous there.
     fn source_in_place(&self) -> Option<(Arc<Allocation>, u64)> {
-        self.in_place(self.from, &MoveEnd::source(self.step, self.from))
+        self.in_place(self.from, &MoveEnd::source(self.step, self.from).ok()?)
     }
 
     /// The target memory and its first byte, if the message needs no unpacking.
     fn target_in_place(&self) -> Option<(Arc<Allocation>, u64)> {
-        let end = Some(MoveEnd::target(self.step, self.to)).filter(|_| self.step.op == MoveOp::Copy);
+        let end = MoveEnd::target(self.step, self.to).ok().filter(|_| self.step.op == MoveOp::Copy);
         self.in_place(self.to, &end?)
     }
 
@@ -278,7 +278,7 @@ impl ExchangeBuilder {
             MoveOp::Copy => Phase::Departure,
             MoveOp::Add => Phase::Arrival,
         };
-        self.copy_cells(phase, copy, &extents(step), MoveEnd::source(step, from), MoveEnd::target(step, to))
+        self.copy_cells(phase, copy, &extents(step), MoveEnd::source(step, from)?, MoveEnd::target(step, to)?)
     }
 
     /// All moves of one pair of parts as one message; true if it was packed.
@@ -328,7 +328,7 @@ impl ExchangeBuilder {
             let (extents, from) = (extents(one.step), &one.from.allocation);
             let (dtype, op) = (one.dtype, MoveOp::Copy);
             let copy = LocalCopy { device, dtype, op, from, to: &message, reads: None, writes: None };
-            let ends = (MoveEnd::source(one.step, one.from), MoveEnd::packed(&extents, first));
+            let ends = (MoveEnd::source(one.step, one.from)?, MoveEnd::packed(&extents, first));
             self.copy_cells(Phase::Departure, copy, &extents, ends.0, ends.1)?;
         }
         Ok(message)
@@ -341,7 +341,7 @@ impl ExchangeBuilder {
             let writes = (op == MoveOp::Add).then(|| CellSet::target(one.step, one.to));
             let copy =
                 LocalCopy { device, dtype, op, from: message, to, reads: None, writes: writes.as_ref() };
-            let ends = (MoveEnd::packed(&extents, first), MoveEnd::target(one.step, one.to));
+            let ends = (MoveEnd::packed(&extents, first), MoveEnd::target(one.step, one.to)?);
             self.copy_cells(Phase::Arrival, copy, &extents, ends.0, ends.1)?;
         }
         Ok(())
