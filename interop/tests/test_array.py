@@ -1,8 +1,10 @@
 """Arrays against NumPy: what is computed, in which type, and on which shape."""
 
+import gc
 import itertools
 import operator
 import sys
+import weakref
 
 import numpy as np
 import partita as pt
@@ -366,12 +368,25 @@ def test_operators_of_usual_operands_call_nothing_in_python(team, floats, combin
     u, v = arrays(team, floats, floats + 1)
     tail = u[1:]
     same(combine(tail, v[:-1]), combine(floats[1:], floats[:-1] + 1))
-    assert "operate" not in python_calls(lambda: combine(u[1:], u[:-1]))
+    assert "by_rules" not in python_calls(lambda: combine(u[1:], u[:-1]))
     for a, b in [(u, v), (u, 2.0), (2.0, u), (u, 3), (tail, tail)]:
         assert python_calls(lambda a=a, b=b: combine(a, b)) == []
         assert type(combine(a, b)) is pt.Array
     # Where a rule of NumPy's decides, Python's part of the package does.
-    assert "operate" in python_calls(lambda: combine(u, v.astype(np.float64)))
+    assert "by_rules" in python_calls(lambda: combine(u, v.astype(np.float64)))
+
+
+def test_arrays_of_users_classes_that_lead_back_to_themselves_are_collected():
+    class Field(pt.Array):
+        pass
+
+    field = Field(pt.zeros(3)._native)
+    field.tail = field[1:]
+    assert field.tail.tolist() == [0.0, 0.0]
+    alive = weakref.ref(field)
+    del field
+    gc.collect()
+    assert alive() is None
 
 
 def test_operators_meet_other_operands_as_numpy_does(team, floats):
@@ -392,6 +407,7 @@ def test_operators_meet_other_operands_as_numpy_does(team, floats):
     assert u + Other() == "other"
     assert (u < Other()) == "greater"
     same(Meters(u._native) - u, floats - floats)
+    assert [type(x) for x in (Meters(u._native) - u, Meters(u._native) * 2.0, 2.0 - Meters(u._native))] == [Meters] * 3
     same(u + np.float64(2), floats + np.float64(2))
     same(floats - u, floats - floats)
     assert (u == None).numpy().sum() == 0  # noqa: E711

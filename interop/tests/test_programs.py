@@ -176,9 +176,10 @@ def off_by_one(monkeypatch):
         selection = real(key, shape)
         if selection is None:
             return None
-        late = lambda start, step, count, extent: step == 2 and start + 2 * (count - 1) + 1 < extent  # noqa: E731
-        ranges = zip(selection.start, selection.steps, selection.counts, shape, strict=True)
-        ranges = [(start + late(start, step, count, extent), step, count) for start, step, count, extent in ranges]
+        ranges = list(zip(selection.start, selection.steps, selection.counts, strict=True))
+        for d, (start, step, count) in enumerate(ranges):
+            if step == 2 and start + 2 * (count - 1) + 1 < shape[d]:
+                ranges[d] = (start + 1, step, count)
         return _index.Selection(ranges).laid_out(selection.layout)
 
     monkeypatch.setattr(_indexing, "selection_of", selection_of)

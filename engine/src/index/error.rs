@@ -74,8 +74,8 @@ impl IndexError {
     }
 }
 
-/// Refuses lists that the allocator has no room for now. To be asked before they are made, one by one and
-/// infallibly.
+/// Refuses so many bytes of lists if the allocator does. Lists of coordinates grow by allocations that cannot
+/// fail but end the process, so whoever makes them asks here first.
 pub(crate) fn check_room(operation: &'static str, bytes: i64) -> Result<()> {
     // Smaller ones take less than what an error needs.
     if bytes < 1 << 16 || std::hint::black_box(Vec::<u8>::new()).try_reserve_exact(bytes as usize).is_ok() {

@@ -267,7 +267,7 @@ impl Need<'_> {
             (end - first).saturating_mul(8 * size_of::<i64>() as i64),
         )?;
         let mut by_source: BTreeMap<usize, Pairs> = BTreeMap::new();
-        for (k, global) in self.map.listed(self.coordinate)?.iter().enumerate() {
+        for (k, global) in self.map.try_owned_set(self.coordinate)?.iter().enumerate() {
             let wanted = self.offset + self.step * global;
             let wanted = if self.periodic { wanted.rem_euclid(from.size().max(1)) } else { wanted };
             let here = local.filter(|&part| from.local_at(part, wanted).is_some());

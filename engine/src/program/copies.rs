@@ -88,6 +88,7 @@ pub(crate) fn copy_boxes(
     Ok(launch(device, program, extents, views, Vec::new(), memory))
 }
 
+/// [`copy_kernel`], compiled.
 fn copy_program(
     device: &Device,
     name: &'static str,

@@ -15,14 +15,12 @@ use pyo3::{Borrowed, ffi};
 
 use crate::python::arrays::array::Array;
 
-/// An array as Python has it; a field that is null reads as None. No field leads back to the array, so the
-/// collector of cycles need not know them.
+/// An array as Python has it.
 #[repr(C)]
 struct Fields {
     head: ffi::PyObject,
-    native: *mut ffi::PyObject,
-    link: *mut ffi::PyObject,
-    readers: *mut ffi::PyObject,
+    /// `_native`, `_link` and `_readers`, which reads as None where it is null, as `_link` does.
+    references: [*mut ffi::PyObject; 3],
     is_scalar: bool,
     is_readonly: bool,
 }
@@ -59,39 +57,51 @@ pub fn plain<'py>(
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = a.py();
     let Some(known) = KNOWN.get(py).filter(|_| !WATCHED.load(Ordering::Relaxed)) else { return Ok(None) };
-    let made = match (native(known, a)?, native(known, b)?) {
-        (Some(a), Some(b)) => a.get().plain(py, name, b.as_any(), false)?,
-        (Some(a), None) => a.get().plain(py, name, b, false)?,
-        (None, Some(b)) => b.get().plain(py, name, a, true)?,
-        (None, None) => None,
+    let (like, made) = match (native(known, a)?, native(known, b)?) {
+        (Some(x), Some(y)) => (a, x.get().plain(py, name, y.as_any(), false)?),
+        (Some(x), None) => (a, x.get().plain(py, name, b, false)?),
+        (None, Some(y)) => (b, y.get().plain(py, name, a, true)?),
+        (None, None) => return Ok(None),
     };
     let Some(made) = made else { return Ok(None) };
     let native = Py::new(py, made)?;
-    // SAFETY: attached; the class is one of objects with `Fields`, null is an empty field, and the reference
+    if !known.is_class_of(like) && !known.is_view(like) {
+        return like.get_type().call1((native,)).map(Some);
+    }
+    // SAFETY: attached; objects of the class have `Fields`, of which null is an empty one, and the reference
     // to the value goes to its field.
     unsafe {
         let object = ffi::PyType_GenericAlloc(known.array.as_ptr().cast(), 0);
         let object = Bound::from_owned_ptr_or_err(py, object)?;
-        (*object.as_ptr().cast::<Fields>()).native = native.into_ptr();
+        (*object.as_ptr().cast::<Fields>()).references[0] = native.into_ptr();
         Ok(Some(object))
     }
 }
 
-/// The value of an array that has dimensions. A view is read, which computes nothing. Arrays of users' own
-/// classes have operators of their own.
+impl Known {
+    fn is_class_of(&self, object: &Bound<'_, PyAny>) -> bool {
+        object.get_type_ptr() == self.array.as_ptr().cast()
+    }
+
+    fn is_view(&self, object: &Bound<'_, PyAny>) -> bool {
+        object.get_type_ptr() == self.view.as_ptr().cast()
+    }
+}
+
+/// The value of an array that has dimensions. A view is read, which computes nothing.
 fn native<'py>(known: &Known, object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, Array>>> {
-    let class = object.get_type_ptr();
-    let is_view = class == known.view.as_ptr().cast();
-    if !is_view && class != known.array.as_ptr().cast() {
+    let is_view = known.is_view(object);
+    // Users may have classes of their own.
+    if !is_view && !known.is_class_of(object) && !object.is_instance(known.array.bind(object.py()))? {
         return Ok(None);
     }
-    // SAFETY: an object of one of these classes has `Fields`, which change only under the interpreter's lock.
+    // SAFETY: an object of the class has `Fields`, which change only under the interpreter's lock.
     let fields = unsafe { &*object.as_ptr().cast::<Fields>() };
     if fields.is_scalar {
         return Ok(None);
     }
     // SAFETY: a field is null or has a reference, of which this is a second one.
-    let native = match unsafe { Bound::from_borrowed_ptr_or_opt(object.py(), fields.native) } {
+    let native = match unsafe { Bound::from_borrowed_ptr_or_opt(object.py(), fields.references[0]) } {
         None if is_view => object.getattr(intern!(object.py(), "_native"))?,
         None => return Ok(None),
         Some(native) => native,
@@ -109,7 +119,7 @@ unsafe fn operated(name: &str, a: *mut ffi::PyObject, b: *mut ffi::PyObject) -> 
         let py = Python::assume_attached();
         (py, Borrowed::from_ptr(py, a), Borrowed::from_ptr(py, b))
     };
-    // After a panic `operate` comes here once more, by a call that makes it an exception.
+    // A panic must not leave a slot. What Python calls instead panics, too, and makes an exception of it.
     let made = catch_unwind(AssertUnwindSafe(|| plain(name, &a, &b))).unwrap_or(Ok(None));
     let made = made.and_then(|made| match (made, KNOWN.get(py)) {
         (Some(made), _) => Ok(made),
@@ -155,14 +165,38 @@ unsafe extern "C" fn compare(
     unsafe { operated(name, a, b) }
 }
 
+unsafe extern "C" fn traverse(
+    object: *mut ffi::PyObject,
+    visit: ffi::visitproc,
+    argument: *mut c_void,
+) -> c_int {
+    // SAFETY: the collector passes an object of this class, and a function for each object that it refers to.
+    unsafe {
+        let [native, link, readers] = (*object.cast::<Fields>()).references;
+        let referred = [ffi::Py_TYPE(object).cast(), native, link, readers];
+        let mut referred = referred.into_iter().filter(|referred| !referred.is_null());
+        referred.find_map(|referred| Some(visit(referred, argument)).filter(|&end| end != 0)).unwrap_or(0)
+    }
+}
+
+unsafe extern "C" fn clear(object: *mut ffi::PyObject) -> c_int {
+    // SAFETY: the interpreter passes an object of this class. What drops a reference may look at the object,
+    // which has it no longer.
+    unsafe {
+        let fields = object.cast::<Fields>();
+        let references = std::mem::replace(&mut (*fields).references, [null_mut(); 3]);
+        references.into_iter().for_each(|reference| ffi::Py_XDECREF(reference));
+    }
+    0
+}
+
 unsafe extern "C" fn dealloc(object: *mut ffi::PyObject) {
     // SAFETY: the interpreter passes an object of this class that nobody else has; its class holds a
     // reference for each of its objects.
     unsafe {
-        let (fields, class) = (object.cast::<Fields>(), ffi::Py_TYPE(object));
-        for field in [(*fields).native, (*fields).link, (*fields).readers] {
-            ffi::Py_XDECREF(field);
-        }
+        ffi::PyObject_GC_UnTrack(object.cast());
+        clear(object);
+        let class = ffi::Py_TYPE(object);
         let free = ffi::PyType_GetSlot(class, ffi::Py_tp_free);
         std::mem::transmute::<*mut c_void, ffi::freefunc>(free)(object.cast());
         ffi::Py_DECREF(class.cast());
@@ -178,11 +212,12 @@ pub fn class<'py>(base: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         flags: 0,
         doc: null_mut(),
     };
+    let reference = |n: usize| offset_of!(Fields, references) + n * size_of::<*mut ffi::PyObject>();
     #[expect(deprecated, reason = "the only kind that reads null as None")]
     let mut fields = [
-        field(c"_native", ffi::Py_T_OBJECT_EX, offset_of!(Fields, native)),
-        field(c"_link", ffi::_Py_T_OBJECT, offset_of!(Fields, link)),
-        field(c"_readers", ffi::_Py_T_OBJECT, offset_of!(Fields, readers)),
+        field(c"_native", ffi::Py_T_OBJECT_EX, reference(0)),
+        field(c"_link", ffi::_Py_T_OBJECT, reference(1)),
+        field(c"_readers", ffi::_Py_T_OBJECT, reference(2)),
         field(c"_scalar", ffi::Py_T_BOOL, offset_of!(Fields, is_scalar)),
         field(c"_readonly", ffi::Py_T_BOOL, offset_of!(Fields, is_readonly)),
         ffi::PyMemberDef::default(),
@@ -194,10 +229,13 @@ pub fn class<'py>(base: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         Py_nb_lshift: "left_shift", Py_nb_rshift: "right_shift"
     ];
     let (compare, dealloc): (ffi::richcmpfunc, ffi::destructor) = (compare, dealloc);
+    let (traverse, clear): (ffi::traverseproc, ffi::inquiry) = (traverse, clear);
     let mut slots: Vec<ffi::PyType_Slot> = slots.into();
     slots.extend([
         ffi::PyType_Slot { slot: ffi::Py_tp_richcompare, pfunc: compare as *mut c_void },
         ffi::PyType_Slot { slot: ffi::Py_tp_dealloc, pfunc: dealloc as *mut c_void },
+        ffi::PyType_Slot { slot: ffi::Py_tp_traverse, pfunc: traverse as *mut c_void },
+        ffi::PyType_Slot { slot: ffi::Py_tp_clear, pfunc: clear as *mut c_void },
         ffi::PyType_Slot { slot: ffi::Py_tp_members, pfunc: fields.as_mut_ptr().cast() },
         ffi::PyType_Slot { slot: 0, pfunc: null_mut() },
     ]);
@@ -205,7 +243,7 @@ pub fn class<'py>(base: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         name: c"partita._native.ArrayBase".as_ptr(),
         basicsize: size_of::<Fields>() as c_int,
         itemsize: 0,
-        flags: (ffi::Py_TPFLAGS_DEFAULT | ffi::Py_TPFLAGS_BASETYPE) as c_uint,
+        flags: (ffi::Py_TPFLAGS_DEFAULT | ffi::Py_TPFLAGS_BASETYPE | ffi::Py_TPFLAGS_HAVE_GC) as c_uint,
         slots: slots.as_mut_ptr(),
     };
     // SAFETY: attached; slots and fields end with an empty one, are copied, and their names are static.

@@ -31,7 +31,7 @@ impl IndexList {
 
     /// The list in its memory form.
     fn bytes(self, map: &DimMap, coordinate: usize) -> Result<Vec<u8>> {
-        let held = map.listed(coordinate)?;
+        let held = map.try_owned_set(coordinate)?;
         match self {
             IndexList::Coordinates(dtype) => integers("a list of coordinates", dtype, held.iter()),
             IndexList::Owned => {

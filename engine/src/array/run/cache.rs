@@ -19,9 +19,9 @@ use crate::team::Team;
 /// Larger graphs are lowered every time: next to what they compute that is little.
 const MAX_NODES: usize = 512;
 
-/// Nodes and commands of everything a team keeps, about 4 KiB each. Beyond it everything is forgotten, which
-/// costs one lowering each: a program that assigns to other elements all the time has as many graphs. The
-/// tests of keys look for many graphs of random programs.
+/// The most nodes and commands that a team keeps, of about 4 KiB each. When there are more, all are
+/// forgotten, and each graph is lowered once more when it comes again. A program that assigns to element
+/// after element has a graph for each. (Tests of keys need the many graphs of their random programs.)
 const MAX_KEPT: usize = if cfg!(test) { 1 << 15 } else { 1 << 11 };
 
 /// How to compute equal graphs.

@@ -241,7 +241,7 @@ impl Distribution {
     pub fn owned_set(&self, part: usize) -> Result<Vec<IndexSet>> {
         self.check_part(part)?;
         let at = self.grid.coordinate(part);
-        let held = (0..self.rank()).map(|d| self.dims[d].map.listed(at[d] as usize)).collect();
+        let held = (0..self.rank()).map(|d| self.dims[d].map.try_owned_set(at[d] as usize)).collect();
         self.sound()?;
         held
     }

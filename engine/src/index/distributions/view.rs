@@ -219,7 +219,7 @@ impl DroppedDimension {
             return divided(map, parts.map(|merged| kept(merged).map_or(0, |part| map.count(part))));
         }
         let list = |merged| match kept(merged) {
-            Some(part) => Ok(map.listed(part)?.iter().collect()),
+            Some(part) => Ok(map.try_owned_set(part)?.iter().collect()),
             None => Ok(Vec::new()),
         };
         let lists = parts.map(list).collect::<Result<Vec<Vec<i64>>>>()?;

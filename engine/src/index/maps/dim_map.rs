@@ -194,12 +194,12 @@ impl DimMap {
         }
     }
 
-    /// The same, unless the host has no room for what it lists.
-    pub(crate) fn listed(&self, part: usize) -> Result<IndexSet> {
+    /// [`DimMap::owned_set`], or an error where the host has no room for a list.
+    pub(crate) fn try_owned_set(&self, part: usize) -> Result<IndexSet> {
         if let DimMap::Unstructured(_) | DimMap::Custom(_) = self {
             check_room(
                 "a list of coordinates",
-                2 * self.count(part).saturating_mul(size_of::<i64>() as i64),
+                self.count(part).saturating_mul(2 * size_of::<i64>() as i64),
             )?;
         }
         Ok(self.owned_set(part))

@@ -499,12 +499,10 @@ class _View(Array):
     def __getattr__(self, name: str) -> Any:
         """The elements, which were not read since they were written last; nothing else is missing."""
         if name != "_native" or self._link is None:
-            if name == "__array_interface__":
-                # Its own error was taken for a name that is not there.
-                return BaseArray.__array_interface__.fget(self)  # type: ignore[attr-defined]
-            absent = next((kind.__dict__[name] for kind in type(self).__mro__ if name in kind.__dict__), None)
-            if isinstance(absent, _Absent):
-                absent.__get__(self, type(self))
+            for kind in type(self).__mro__:
+                if name in kind.__dict__:
+                    # Its own error was taken for a name that is not there.
+                    return kind.__dict__[name].__get__(self, type(self))
             raise AttributeError(f"'Array' object has no attribute {name!r}", name=name, obj=self)
         native = self._native = self._link.read(self)
         return native
@@ -513,5 +511,5 @@ class _View(Array):
 for _kind in (_View, _Scalar):
     _kind.__name__ = _kind.__qualname__ = "Array"
 BaseArray._class, BaseArray._view_class, BaseArray._scalar_class = Array, _View, _Scalar
-_native.set_operate(Array, _View, operate)
+_native.set_operate(Array, _View, rules.by_rules)
 numbers.Number.register(_Scalar)

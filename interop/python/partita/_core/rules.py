@@ -106,12 +106,15 @@ def of_rank(array: BaseArray, rank: int) -> _native.Array:
 
 def operate(name: str, a: Operand, b: Operand) -> Any:
     """What an operator of Python gives; NotImplemented for operands that are not known."""
+    plain = _native.plain(name, a, b)
+    return by_rules(name, a, b) if plain is None else plain
+
+
+def by_rules(name: str, a: Operand, b: Operand) -> Any:
+    """`operate` where a rule of NumPy's decides, or a condition may have to raise."""
     if watch.count and is_watched():
         short = _POWERS.get(b) if name == "power" and _weak(b) else None
-        return watched(short or name, (a,) if short else (a, b), operate, name, a, b)
-    plain = _native.plain(name, a, b)
-    if plain is not None:
-        return plain
+        return watched(short or name, (a,) if short else (a, b), by_rules, name, a, b)
     like: BaseArray = a if isinstance(a, BaseArray) else b
     weak = [value for value in (a, b) if _weak(value)]
     if weak:

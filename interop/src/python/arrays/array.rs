@@ -434,7 +434,7 @@ impl Array {
     ) -> PyResult<()> {
         let value = self.value(py)?;
         let number = self::number(number, value.element)?;
-        let spans = value.spans(selection.spans_of_all());
+        let spans = value.spans(selection.spans());
         let element = value.element;
         let seen = value.with(value.array.slice(&spans)).map_err(raised)?;
         let constant = seen.constant(element, number).map_err(raised)?;

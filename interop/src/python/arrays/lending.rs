@@ -96,18 +96,15 @@ impl Lending {
             open.store(false, Ordering::Release);
         }
         let array = released(py, || lent.end(home.as_mut())).map_err(raised)?;
-        let written = array.clone();
-        self.handle.get().put(py, array);
-        self.handle.get().move_in(py, home);
+        let handle = self.handle.get();
+        handle.put(py, array);
+        handle.move_in(py, home);
         if self.element != Element::Real(DType::Bool) {
             return Ok(());
         }
-        // Who wrote may have written any bytes, of which operations expect 0 and 1.
-        let bools = detached(py, || {
-            let bools = written.cast(DType::U8).not_equal(0);
-            drop(written);
-            bools.eval().map(|_| bools)
-        })?;
-        self.handle.get().restore(py, bools)
+        // Any bytes may have been written, but operations expect 0 and 1.
+        let bools = handle.value(py)?.array.cast(DType::U8).not_equal(0);
+        detached(py, || bools.eval())?;
+        handle.restore(py, bools)
     }
 }

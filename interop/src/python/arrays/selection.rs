@@ -187,15 +187,12 @@ impl Selection {
 }
 
 impl Selection {
-    /// As `spans`, but a single element keeps all its dimensions.
-    pub fn spans_of_all(&self) -> Vec<Span> {
-        if self.layout.is_empty() { self.ranges.iter().copied().map(span).collect() } else { self.spans() }
-    }
-
-    /// The same for the engine, in the order of the array's dimensions, whatever that of the result's.
+    /// The same for the engine, in the order of the array's dimensions, whatever that of the result's. A
+    /// single element keeps its dimensions, because the engine's arrays have one at least.
     pub fn spans(&self) -> Vec<Span> {
         let mut spans = Vec::with_capacity(self.ranges.len() + self.layout.len());
-        if self.layout.len() == self.ranges.len() && !self.layout.contains(&None) {
+        let all_stay = self.layout.len() == self.ranges.len() && !self.layout.contains(&None);
+        if all_stay || self.layout.is_empty() {
             spans.extend(self.ranges.iter().copied().map(span));
             return spans;
         }

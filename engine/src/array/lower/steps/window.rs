@@ -50,7 +50,7 @@ impl WindowIndices {
     /// Where the coordinates of the window lie among those that a part holds.
     fn positions(&self, d: usize, coordinate: usize) -> Result<Vec<u8>> {
         let span = self.window.start()[d]..self.window.stop()[d];
-        let held = self.whole.map(d).listed(coordinate)?;
+        let held = self.whole.map(d).try_owned_set(coordinate)?;
         let taken = |global: i64| span.contains(&global) && (global - span.start) % self.steps[d] == 0;
         let inside = held.iter().enumerate().filter(|(_, global)| taken(*global));
         integers("a window along lists", self.dtype, inside.map(|(k, _)| k as i64))

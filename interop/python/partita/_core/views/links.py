@@ -132,8 +132,6 @@ def as_bits(native: _native.Array, dtype: str) -> _native.Array:
 def _selected(native: _native.Array, op: Selection, scalar: bool) -> _native.Array:
     if scalar:
         return native.reshaped(op.shape) if op.layout else native.copy()
-    if op.is_element:
-        return native.view(op.laid_out(list(range(len(op.start)))))
     if op.is_ordered:
         return native.view(op)
     kept = sorted(d for d in op.layout if d is not None)
