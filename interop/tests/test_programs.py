@@ -245,15 +245,13 @@ def lost_write(monkeypatch):
 
 def rounded_last_bit(monkeypatch):
     """Products of float32 are one bit too large."""
-    real = _rules._apply
+    real = pt.Array.__mul__
 
-    def apply(name, common, a, b):
-        result = real(name, common, a, b)
-        if name != "multiply" or common is not pt.float32:
-            return result
-        return result.op2("multiply", result.constant("float32", 1 + 2**-23))
+    def multiply(a, b):
+        result = real(a, b)
+        return real(result, 1 + 2**-23) if result.dtype is pt.float32 else result
 
-    monkeypatch.setattr(_rules, "_apply", apply)
+    monkeypatch.setattr(pt.Array, "__mul__", multiply)
 
 
 def forgotten_keepdims(monkeypatch):

@@ -383,6 +383,14 @@ def test_multinomial_and_dirichlet():
     expected = stats.multinomial(30, chances).cov()
     assert np.abs(counts.mean(axis=0) - 30 * np.array(chances)).max() < 0.1 and np.abs(np.cov(counts.T) - expected).max() < 0.3
     assert default_rng(4).multinomial(5, [1.0]).tolist() == [5] and default_rng(4).multinomial(5, [0.5, 0.5]).sum() == 5
+    lines = np.array([[0.1, 0.9, 0.0], [0.5, 0.25, 0.25]])
+    counts = default_rng(4).multinomial([[10], [40]], lines, (20_000, 2, 2)).numpy()
+    assert counts.shape == (20_000, 2, 2, 3) and (counts.sum(axis=-1) == [[10, 10], [40, 40]]).all()
+    assert np.abs(counts.mean(axis=0) - np.multiply.outer([10, 40], lines)).max() < 0.2
+    assert default_rng(4).multinomial([1, 2], lines).sum(axis=1).tolist() == [1, 2]
+    assert default_rng(4).multinomial(3, lines).shape == np.random.default_rng(4).multinomial(3, lines).shape == (2, 3)
+    with pytest.raises(ValueError, match="sum is at most 1"):
+        default_rng(4).multinomial(3, [[0.5, 0.5], [0.9, 0.9], [1.1, 0.0]])
     alpha = np.array([0.01, 2.0, 5.0])
     shares = default_rng(4).dirichlet(alpha, 20_000).numpy()
     assert shares.shape == (20_000, 3) and np.allclose(shares.sum(axis=1), 1) and (shares >= 0).all()

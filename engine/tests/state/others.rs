@@ -80,6 +80,12 @@ fn files_of_the_user_stay() {
         assert_eq!(fault(save(&team, &taken.0, 1)).0, FileFault::Taken);
     }
     assert_eq!(fs::read_dir(&taken.0).unwrap().count(), 1);
+    // What a link leads to is not ours to write.
+    let linked = Folder::new("linked");
+    fs::create_dir(&linked.0).unwrap();
+    std::os::unix::fs::symlink(taken.0.join("manifest"), linked.0.join("partita.saving")).unwrap();
+    assert_eq!(fault(save(&team, &linked.0, 1)).0, FileFault::Taken);
+    assert_eq!(fs::read(taken.0.join("manifest")).unwrap(), b"Manifest-Version: 1.0\n");
     let last = folder_of_state(&folder.0);
     fs::write(folder.0.join("manifest"), "partita state 1\n").unwrap();
     save(&team, &folder.0, 5).unwrap();

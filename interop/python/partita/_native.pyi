@@ -22,6 +22,7 @@ __all__ = [
     "Selection",
     "Stored",
     "Team",
+    "UfuncBase",
     "abort",
     "choose_default_team",
     "cuda_library",
@@ -33,13 +34,14 @@ __all__ = [
     "live_exports",
     "mpi_library",
     "plain",
+    "plain1",
     "read_distarray",
     "read_partitioned",
     "save_npy",
     "save_state",
     "say_distarray",
     "say_partitioned",
-    "set_operate",
+    "set_rules",
     "set_watched",
     "validate_distarray",
     "validate_partitioned",
@@ -209,7 +211,7 @@ class Exporter:
     """The base of classes whose objects are buffers, by a method ``_exported(writable, strided)`` that gives one."""
 
 class ArrayBase(Exporter):
-    """The base of arrays, with their fields and infix operators."""
+    """The base of arrays, with their fields and operators."""
 
     #: Absent from a view until it is read, and again when its root was written; see `partita._core.views`.
     _native: Array
@@ -242,6 +244,9 @@ class ArrayBase(Exporter):
     def __rlshift__(self, other: Any, /) -> Self: ...
     def __rshift__(self, other: Any, /) -> Self: ...
     def __rrshift__(self, other: Any, /) -> Self: ...
+    def __neg__(self) -> Self: ...
+    def __abs__(self) -> Self: ...
+    def __invert__(self) -> Self: ...
     def __lt__(self, other: Any, /) -> Self: ...
     def __le__(self, other: Any, /) -> Self: ...
     def __eq__(self, other: object, /) -> Self: ...  # type: ignore[override]
@@ -283,14 +288,26 @@ class Selection:
     def within(self, outer: Selection) -> Selection | None:
         """What this selects of the result of another selection, as one of the latter's array. None for nothing of a new dimension."""
 
-def set_operate(array: type, view: type, operate: Callable[[str, Any, Any], Any]) -> None:
-    """The class of results, that of views, and what decides where a rule of NumPy's has to."""
+def set_rules(
+    array: type, view: type, unary: Callable[[str, Any], Any], binary: Callable[[str, Any, Any], Any]
+) -> None:
+    """The class of results, that of views, and what decides where a rule of NumPy's has to, for functions of one argument and of two."""
 
 def set_watched(watched: bool) -> None:
-    """Whether floating-point conditions may have to raise, which `operate` sees to."""
+    """Whether floating-point conditions may have to raise, which the rules see to."""
+
+def plain1(name: str, a: object) -> Any:
+    """A function of one array, where no rule of NumPy's has to decide. None for all else."""
 
 def plain(name: str, a: object, b: object) -> Any:
     """A function of two arguments, of which one is an array, where no rule of NumPy's has to decide. None for all else."""
+
+class UfuncBase:
+    """The base of functions of elements: calls with arrays alone, where no rule of NumPy's has to decide."""
+
+    def __new__(cls, name: str, function: Callable[..., Any], *rest: Any, **words: Any) -> Self: ...
+    def __call__(self, *args: Any, **settings: Any) -> Any: ...
+    def _called(self, *args: Any, **settings: Any) -> Any: ...
 
 class Memory:
     """Cells in one device's memory that other packages can read."""
@@ -388,7 +405,6 @@ class Array:
     def cast(self, dtype: str) -> Array: ...
     def bitcast(self, dtype: str) -> Array: ...
     def element(self, key: object) -> Array | None: ...
-    def plain1(self, name: str) -> Array | None: ...
     def op1(self, name: str) -> Array: ...
     def op2(self, name: str, other: Array) -> Array: ...
     def select(self, yes: Array, no: Array) -> Array: ...

@@ -1,5 +1,5 @@
-//! `ArrayBase`: the base of Python's arrays, with their fields and infix operators. What no rule of NumPy's
-//! has to decide is recorded here, without a call of Python's; for all else Python's `operate` decides.
+//! `ArrayBase`: the base of Python's arrays, with their fields and operators. What no rule of NumPy's has to
+//! decide is recorded here, without a call of Python's; for all else Python's rules decide.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::mem::offset_of;
@@ -29,22 +29,38 @@ struct Fields {
 struct Known {
     array: Py<PyType>,
     view: Py<PyType>,
-    operate: Py<PyAny>,
+    unary: Py<PyAny>,
+    binary: Py<PyAny>,
 }
 
 static KNOWN: PyOnceLock<Known> = PyOnceLock::new();
 static WATCHED: AtomicBool = AtomicBool::new(false);
 
-/// The class of results, that of views, and what decides where a rule of NumPy's has to.
+/// The class of results, that of views, and what decides where a rule of NumPy's has to, for functions of one
+/// argument and of two.
 #[pyfunction]
-pub fn set_operate(py: Python<'_>, array: Py<PyType>, view: Py<PyType>, operate: Py<PyAny>) {
-    let _ = KNOWN.set(py, Known { array, view, operate });
+pub fn set_rules(py: Python<'_>, array: Py<PyType>, view: Py<PyType>, unary: Py<PyAny>, binary: Py<PyAny>) {
+    let _ = KNOWN.set(py, Known { array, view, unary, binary });
 }
 
-/// Whether floating-point conditions may have to raise, which `operate` sees to.
+/// Whether floating-point conditions may have to raise, which the rules see to.
 #[pyfunction]
 pub fn set_watched(watched: bool) {
     WATCHED.store(watched, Ordering::Relaxed);
+}
+
+/// What Python said, unless conditions may have to raise.
+fn known(py: Python<'_>) -> Option<&'static Known> {
+    KNOWN.get(py).filter(|_| !WATCHED.load(Ordering::Relaxed))
+}
+
+/// A function of one array, where no rule of NumPy's has to decide. None for all else.
+#[pyfunction]
+pub fn plain1<'py>(name: &str, a: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = a.py();
+    let Some(known) = known(py) else { return Ok(None) };
+    let Some(x) = native(known, a)? else { return Ok(None) };
+    x.get().plain1(py, name)?.map(|made| result(known, a, made)).transpose()
 }
 
 /// A function of two arguments, of which one is an array, where no rule of NumPy's has to decide. None for
@@ -56,17 +72,22 @@ pub fn plain<'py>(
     b: &Bound<'py, PyAny>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = a.py();
-    let Some(known) = KNOWN.get(py).filter(|_| !WATCHED.load(Ordering::Relaxed)) else { return Ok(None) };
+    let Some(known) = known(py) else { return Ok(None) };
     let (like, made) = match (native(known, a)?, native(known, b)?) {
         (Some(x), Some(y)) => (a, x.get().plain(py, name, y.as_any(), false)?),
         (Some(x), None) => (a, x.get().plain(py, name, b, false)?),
         (None, Some(y)) => (b, y.get().plain(py, name, a, true)?),
         (None, None) => return Ok(None),
     };
-    let Some(made) = made else { return Ok(None) };
+    made.map(|made| result(known, like, made)).transpose()
+}
+
+/// An array of the class that operations with `like` give.
+fn result<'py>(known: &Known, like: &Bound<'py, PyAny>, made: Array) -> PyResult<Bound<'py, PyAny>> {
+    let py = like.py();
     let native = Py::new(py, made)?;
     if !known.is_class_of(like) && !known.is_view(like) {
-        return like.get_type().call1((native,)).map(Some);
+        return like.get_type().call1((native,));
     }
     // SAFETY: attached; objects of the class have `Fields`, of which null is an empty one, and the reference
     // to the value goes to its field.
@@ -74,7 +95,7 @@ pub fn plain<'py>(
         let object = ffi::PyType_GenericAlloc(known.array.as_ptr().cast(), 0);
         let object = Bound::from_owned_ptr_or_err(py, object)?;
         (*object.as_ptr().cast::<Fields>()).references[0] = native.into_ptr();
-        Ok(Some(object))
+        Ok(object)
     }
 }
 
@@ -109,21 +130,17 @@ fn native<'py>(known: &Known, object: &Bound<'py, PyAny>) -> PyResult<Option<Bou
     Ok(native.cast_into_exact().ok())
 }
 
-/// What an operator gives.
-///
-/// # Safety
-/// The interpreter calls it, with objects that are alive.
-unsafe fn operated(name: &str, a: *mut ffi::PyObject, b: *mut ffi::PyObject) -> *mut ffi::PyObject {
-    // SAFETY: the caller's promise.
-    let (py, a, b) = unsafe {
-        let py = Python::assume_attached();
-        (py, Borrowed::from_ptr(py, a), Borrowed::from_ptr(py, b))
-    };
+/// What an operator gives: what was tried, or what Python's rules say of the arguments.
+fn operated<'py>(
+    py: Python<'py>,
+    tried: impl FnOnce() -> PyResult<Option<Bound<'py, PyAny>>>,
+    rules: impl FnOnce(&Known) -> PyResult<Bound<'py, PyAny>>,
+) -> *mut ffi::PyObject {
     // A panic must not leave a slot. What Python calls instead panics, too, and makes an exception of it.
-    let made = catch_unwind(AssertUnwindSafe(|| plain(name, &a, &b))).unwrap_or(Ok(None));
+    let made = catch_unwind(AssertUnwindSafe(tried)).unwrap_or(Ok(None));
     let made = made.and_then(|made| match (made, KNOWN.get(py)) {
         (Some(made), _) => Ok(made),
-        (None, Some(known)) => known.operate.bind(py).call1((name, a, b)),
+        (None, Some(known)) => rules(known),
         (None, None) => Ok(py.NotImplemented().into_bound(py)),
     });
     match made {
@@ -135,12 +152,44 @@ unsafe fn operated(name: &str, a: *mut ffi::PyObject, b: *mut ffi::PyObject) -> 
     }
 }
 
+/// # Safety
+/// The interpreter calls it, with an object that is alive.
+unsafe fn operated1(name: &str, a: *mut ffi::PyObject) -> *mut ffi::PyObject {
+    // SAFETY: the caller's promise.
+    let (py, a) = unsafe { (Python::assume_attached(), Borrowed::from_ptr(Python::assume_attached(), a)) };
+    operated(py, || plain1(name, &a), |known| known.unary.bind(py).call1((name, a)))
+}
+
+/// # Safety
+/// The interpreter calls it, with objects that are alive.
+unsafe fn operated2(name: &str, a: *mut ffi::PyObject, b: *mut ffi::PyObject) -> *mut ffi::PyObject {
+    // SAFETY: the caller's promise.
+    let (py, a, b) = unsafe {
+        let py = Python::assume_attached();
+        (py, Borrowed::from_ptr(py, a), Borrowed::from_ptr(py, b))
+    };
+    operated(py, || plain(name, &a, &b), |known| known.binary.bind(py).call1((name, a, b)))
+}
+
+macro_rules! prefix {
+    ($($slot:ident: $name:literal),*) => {
+        [$({
+            unsafe extern "C" fn prefix(a: *mut ffi::PyObject) -> *mut ffi::PyObject {
+                // SAFETY: a slot of the class.
+                unsafe { operated1($name, a) }
+            }
+            let prefix: ffi::unaryfunc = prefix;
+            ffi::PyType_Slot { slot: ffi::$slot, pfunc: prefix as *mut c_void }
+        }),*]
+    };
+}
+
 macro_rules! infix {
     ($($slot:ident: $name:literal),*) => {
         [$({
             unsafe extern "C" fn infix(a: *mut ffi::PyObject, b: *mut ffi::PyObject) -> *mut ffi::PyObject {
                 // SAFETY: a slot of the class.
-                unsafe { operated($name, a, b) }
+                unsafe { operated2($name, a, b) }
             }
             let infix: ffi::binaryfunc = infix;
             ffi::PyType_Slot { slot: ffi::$slot, pfunc: infix as *mut c_void }
@@ -162,7 +211,7 @@ unsafe extern "C" fn compare(
         _ => "greater_equal",
     };
     // SAFETY: a slot of the class.
-    unsafe { operated(name, a, b) }
+    unsafe { operated2(name, a, b) }
 }
 
 unsafe extern "C" fn traverse(
@@ -222,7 +271,8 @@ pub fn class<'py>(base: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         field(c"_readonly", ffi::Py_T_BOOL, offset_of!(Fields, is_readonly)),
         ffi::PyMemberDef::default(),
     ];
-    let slots = infix![
+    let prefix = prefix![Py_nb_negative: "negative", Py_nb_absolute: "absolute", Py_nb_invert: "invert"];
+    let infix = infix![
         Py_nb_add: "add", Py_nb_subtract: "subtract", Py_nb_multiply: "multiply",
         Py_nb_true_divide: "divide", Py_nb_floor_divide: "floor_divide", Py_nb_remainder: "remainder",
         Py_nb_and: "and", Py_nb_or: "or", Py_nb_xor: "xor",
@@ -230,7 +280,7 @@ pub fn class<'py>(base: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     ];
     let (compare, dealloc): (ffi::richcmpfunc, ffi::destructor) = (compare, dealloc);
     let (traverse, clear): (ffi::traverseproc, ffi::inquiry) = (traverse, clear);
-    let mut slots: Vec<ffi::PyType_Slot> = slots.into();
+    let mut slots: Vec<ffi::PyType_Slot> = prefix.into_iter().chain(infix).collect();
     slots.extend([
         ffi::PyType_Slot { slot: ffi::Py_tp_richcompare, pfunc: compare as *mut c_void },
         ffi::PyType_Slot { slot: ffi::Py_tp_dealloc, pfunc: dealloc as *mut c_void },

@@ -13,6 +13,7 @@ mod part;
 pub(crate) mod part_handle;
 mod protocols;
 pub(crate) mod runtime;
+mod ufunc;
 mod value;
 
 use pyo3::prelude::*;
@@ -48,9 +49,11 @@ mod _native {
     #[pymodule_export]
     use super::runtime::end;
     #[pymodule_export]
+    use super::ufunc::UfuncBase;
+    #[pymodule_export]
     use super::{cuda_library, devices, live_exports, mpi_library, version};
     #[pymodule_export]
-    use crate::foreign::array_base::{plain, set_operate, set_watched};
+    use crate::foreign::array_base::{plain, plain1, set_rules, set_watched};
     use pyo3::prelude::*;
 
     #[pymodule_init]

@@ -30,7 +30,9 @@ __all__ = [
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
-def _named(function: _F, name: str, doc: str) -> _F:
+def _named(function: _F, name: str, doc: str, operation: str | None = None) -> _F:
+    # Where a ufunc finds the engine's name.
+    vars(function)["operation"] = operation
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     return function
@@ -42,7 +44,7 @@ def _unary(name: str, doc: str, operation: str | None = None) -> Callable[[Array
     def function(x: Array, /) -> Array:
         return unary(operation, x)
 
-    return _named(function, name, doc)
+    return _named(function, name, doc, operation)
 
 
 def _binary(name: str, doc: str, operation: str | None = None) -> Callable[[Operand, Operand], Array]:
@@ -51,7 +53,7 @@ def _binary(name: str, doc: str, operation: str | None = None) -> Callable[[Oper
     def function(a: Operand, b: Operand, /) -> Array:
         return binary(operation, a, b)  # type: ignore[no-any-return]
 
-    return _named(function, name, doc)
+    return _named(function, name, doc, operation)
 
 
 def _logical(name: str, doc: str, operation: str) -> Callable[[Operand, Operand], Array]:

@@ -130,9 +130,12 @@ class Array(BaseArray):
         return other // self, other % self
 
     def __pow__(self, other: Operand) -> Array:
+        plain = _native.plain("power", self, other)
+        if plain is not None:
+            return plain  # type: ignore[no-any-return]
         # NumPy's operator squares bool in int8, its function does not.
         squares_bool = type(other) is int and other == 2 and self.dtype is bool_
-        return operate("power", self.astype(int8) if squares_bool else self, other)  # type: ignore[no-any-return]
+        return rules.by_rules("power", self.astype(int8) if squares_bool else self, other)  # type: ignore[no-any-return]
 
     def __rpow__(self, other: Operand) -> Array:
         return operate("power", other, self)  # type: ignore[no-any-return]
@@ -145,15 +148,6 @@ class Array(BaseArray):
     def __imatmul__(self, other: Operand) -> Self:  # type: ignore[misc]
         product: Self = reductions.matmul(self, other)
         return indexing.assign_all(self, product)
-
-    def __neg__(self) -> Self:
-        return unary("negative", self)
-
-    def __abs__(self) -> Self:
-        return unary("absolute", self)
-
-    def __invert__(self) -> Self:
-        return unary("invert", self)
 
     # Elements.
 
@@ -511,5 +505,5 @@ class _View(Array):
 for _kind in (_View, _Scalar):
     _kind.__name__ = _kind.__qualname__ = "Array"
 BaseArray._class, BaseArray._view_class, BaseArray._scalar_class = Array, _View, _Scalar
-_native.set_operate(Array, _View, rules.by_rules)
+_native.set_rules(Array, _View, rules.unary_by_rules, rules.by_rules)
 numbers.Number.register(_Scalar)

@@ -39,18 +39,23 @@ _ANY_KIND = ("negative", "absolute", "invert")
 _NOT_COMPLEX = ("fmod", "floor_divide", "remainder", "logaddexp", *_BITWISE)
 #: The types of NumPy's numbers that arrays have too.
 _NUMBERS = frozenset(dtype.name for dtype in ALL)
+#: What NumPy compares with every element, and none is.
+_NEVER_EQUAL = (str, bytes, type(None), dict, set, frozenset)
 #: From here on powers of complex numbers go by way of the logarithm, as in NumPy.
 _LARGE_POWER = 100
 
 
 def unary(name: str, array: A) -> A:
     """A function of one array, in the type that NumPy would compute it in."""
+    plain = _native.plain1(name, array)
+    return unary_by_rules(name, array) if plain is None else plain
+
+
+def unary_by_rules(name: str, array: A) -> A:
+    """`unary` where a rule of NumPy's decides, or a condition may have to raise."""
     if watch.count and is_watched():
-        return watched(name, (array,), unary, name, array)  # type: ignore[no-any-return]
+        return watched(name, (array,), unary_by_rules, name, array)  # type: ignore[no-any-return]
     array = array_of(name, array)
-    plain = array._native.plain1(name)
-    if plain is not None:
-        return _like(array, plain)
     dtype = array.dtype
     if dtype.kind == "c":
         # Which functions there are, the extension knows.
@@ -126,7 +131,7 @@ def by_rules(name: str, a: Operand, b: Operand) -> Any:
     else:
         arrays = [_strong(value, like) for value in (a, b)]
         if arrays[0] is None or arrays[1] is None:
-            if name in ("equal", "not_equal") and isinstance(b if like is a else a, (str, bytes, type(None))):
+            if name in ("equal", "not_equal") and isinstance(b if like is a else a, _NEVER_EQUAL):
                 return _like(like, like._native.constant("bool", name == "not_equal"))
             return NotImplemented
         left, right = arrays[0], arrays[1]
@@ -152,7 +157,7 @@ def by_rules(name: str, a: Operand, b: Operand) -> Any:
     )
     if name in _SHIFTS:
         return made(_shifted(name, common, first, second, numbers.get(id(b))), scalar)
-    return made(_apply(name, common, first, second), scalar)
+    return made(first.op2(name, second), scalar)
 
 
 def _strong(value: Operand, like: A) -> A | None:
@@ -212,37 +217,6 @@ def _rule(name: str, common: DType) -> tuple[str, DType]:
     return name, common
 
 
-def _apply(name: str, common: DType, a: _native.Array, b: _native.Array) -> _native.Array:
-    if name == "logaddexp":
-        larger, apart = a.op2("maximum", b), a.op2("subtract", b).op1("absolute")
-        # Equal infinities have no difference.
-        lost = apart.op1("isnan").op2("and", larger.op1("isnan").op1("invert"))
-        return lost.select(larger, larger.op2("add", apart.op1("negative").op1("exp").op1("log1p")))
-    if name not in ("floor_divide", "remainder"):
-        return a.op2(name, b)
-    if common is float16:
-        # Rounded once, at the end.
-        return _apply(name, float32, a.cast("float32"), b.cast("float32")).cast("float16")
-    # The engine's remainder has the sign of the dividend, NumPy's that of the divisor.
-    remainder = a.op2("fmod", b)
-    zero = remainder.constant(common.name, 0)
-    crosses = remainder.op2("not_equal", zero)
-    crosses = crosses.op2("and", remainder.op2("less", zero).op2("xor", b.op2("less", b.constant(common.name, 0))))
-    if name == "remainder":
-        moved = crosses.select(remainder.op2("add", b), remainder)
-        if common.kind != "f":
-            return moved
-        negative = b.op2("less", b.constant(common.name, 0))
-        return _with_zeros(moved, negative.select(zero.constant(common.name, -0.0), zero))
-    ratio = a.op2("divide", b)
-    quotient = a.op2("subtract", remainder).op2("divide", b).op1("round") if common.kind == "f" else ratio
-    quotient = crosses.select(quotient.op2("subtract", quotient.constant(common.name, 1)), quotient)
-    if common.kind != "f":
-        return quotient
-    by_zero = b.op2("equal", b.constant(common.name, 0))
-    return by_zero.select(ratio, _with_zeros(quotient, ratio.op2("multiply", zero)))
-
-
 def _shifted(name: str, common: DType, a: _native.Array, b: _native.Array, count: int | None) -> _native.Array:
     """Shifts by any count, of which the engine takes the remainder by the width. From the width on nothing but zeros or
     signs is left; negative counts are as large, as in NumPy. What a plain number asks for is known now."""
@@ -257,11 +231,6 @@ def _shifted(name: str, common: DType, a: _native.Array, b: _native.Array, count
     if keeps_sign:
         return a.op2(name, within.select(b, b.constant(common.name, bits - 1)))
     return within.select(a.op2(name, b), b.constant(common.name, 0))
-
-
-def _with_zeros(result: _native.Array, zeros: _native.Array) -> _native.Array:
-    """Zeros with the sign that NumPy gives them: that of the divisor, or that of the exact quotient."""
-    return result.op2("equal", result.constant(result.dtype, 0)).select(zeros, result)
 
 
 def _integer_power(base: A, exponent: int) -> A:

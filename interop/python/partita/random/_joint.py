@@ -80,16 +80,16 @@ class JointDraws:
         return rows
 
     @unwatched
-    def multinomial(self, n: Any, pvals: Sequence[float], size: _Size = None) -> Array:
+    def multinomial(self, n: Any, pvals: Any, size: _Size = None) -> Array:
         """How often each of several results came in ``n`` trials (int64), by a binomial count for each. Computes.
 
         Parameters
         ----------
         n : int or Array
-        pvals : sequence of float
-            The probabilities of the results; the last one is what the others leave.
+        pvals : sequence of float, or of such sequences
+            The probabilities of the results, along the last dimension; the last one is what the others leave.
         size : int or tuple of int, optional
-            The shape without that of the results; by default that of ``n``.
+            The shape without that of the results; by default that of ``n`` and the lines of ``pvals``, broadcast.
 
         Returns
         -------
@@ -105,15 +105,18 @@ class JointDraws:
 
         refuse_in_step("multinomial")
         chances = np.asarray(pvals, np.float64)
-        if chances.ndim != 1 or not chances.size or not ((chances >= 0) & (chances <= 1)).all() or chances[:-1].sum() > 1 + 1e-12:
-            expected = "one line of probabilities, whose sum is at most 1"
-            raise ValueError(f"multinomial: expected {expected}, given {pvals}; call it for each line")
-        left, counts, rest = n, [], 1.0
-        for chance in chances[:-1].tolist():
-            share = min(max(chance / rest, 0.0), 1.0) if rest > 0 else 0.0
-            counts.append(self.binomial(left, share, size))  # type: ignore[attr-defined]
+        is_chance = chances.ndim and chances.shape[-1] and ((chances >= 0) & (chances <= 1)).all()
+        if not is_chance or (chances[..., :-1].sum(axis=-1) > 1 + 1e-12).any():
+            expected = "probabilities along the last dimension, whose sum is at most 1"
+            raise ValueError(f"multinomial: expected {expected}, given {pvals}; divide them by their sum")
+        lines = chances.shape[:-1]
+        shape = np.broadcast_shapes(np.shape(n), lines) if size is None else size
+        left, counts, rest = n, [], np.ones(lines)
+        for chance in np.moveaxis(chances, -1, 0)[:-1]:
+            share = np.clip(np.divide(chance, rest, out=np.zeros(lines), where=rest > 0), 0.0, 1.0)
+            counts.append(self.binomial(left, share if lines else share.item(), shape))  # type: ignore[attr-defined]
             left, rest = left - counts[-1], rest - chance
-        last = left if counts else asarray(np.broadcast_to(n, np.shape(n) if size is None else size), "int64")
+        last = left if counts else asarray(np.broadcast_to(n, shape), "int64")
         rows: Array = stack([*counts, last], axis=-1)
         return rows
 

@@ -39,6 +39,11 @@ fn unknown(name: &str) -> PyErr {
     PyValueError::new_err(format!("expected an operation of the engine, given {name}"))
 }
 
+fn plain_result(made: partita::Array) -> PyResult<Array> {
+    made.recorded().map_err(raised)?;
+    Ok(Array::of(Typed::from(made)))
+}
+
 impl Array {
     /// A function of two arguments, where no rule of NumPy's has to decide: both are arrays of one type, or
     /// the other, which stands first if `swapped`, is a number of Python that the type holds. None for all
@@ -51,6 +56,14 @@ impl Array {
         swapped: bool,
     ) -> PyResult<Option<Array>> {
         let Typed { array: a, element: Element::Real(dtype) } = self.operand(py)? else { return Ok(None) };
+        if let ("power", false, Ok(exponent)) = (name, swapped, other.cast_exact::<PyInt>()) {
+            // Squares are products, and no other power of an integer is plain.
+            match exponent.extract::<i64>() {
+                Ok(2) if dtype != DType::Bool => return plain_result(&a * &a).map(Some),
+                Ok(0 | 1) => return Ok(None),
+                _ => {}
+            }
+        }
         let is_number = |other: &Bound<'_, PyAny>| match dtype {
             DType::Bool => false,
             _ if dtype.is_integer() => other.is_exact_instance_of::<PyInt>(),
@@ -71,8 +84,13 @@ impl Array {
         }
         let (a, b) = if swapped { (&b.array, &a) } else { (&a, &b.array) };
         let Some(array) = plain(name, a, b) else { return Ok(None) };
-        array.recorded().map_err(raised)?;
-        Ok(Some(Array::of(Typed::from(array))))
+        plain_result(array).map(Some)
+    }
+
+    /// A function of one array, where no rule of NumPy's has to decide. None for all else.
+    pub fn plain1(&self, py: Python<'_>, name: &str) -> PyResult<Option<Array>> {
+        let Typed { array, element: Element::Real(_) } = self.operand(py)? else { return Ok(None) };
+        plain1(name, &array).map(plain_result).transpose()
     }
 }
 
@@ -302,14 +320,6 @@ impl Array {
                 Ok(Array::of(made))
             }
         }
-    }
-
-    /// A function of one argument, where no rule of NumPy's has to decide. None for all else.
-    fn plain1(&self, py: Python<'_>, name: &str) -> PyResult<Option<Array>> {
-        let Typed { array, element: Element::Real(_) } = self.operand(py)? else { return Ok(None) };
-        let Some(made) = plain1(name, &array) else { return Ok(None) };
-        made.recorded().map_err(raised)?;
-        Ok(Some(Array::of(Typed::from(made))))
     }
 
     /// `yes` where this is true, else `no`.

@@ -52,6 +52,9 @@ impl Draft {
             let reason = "it is no manifest of a saved state, and would be replaced";
             return Err(failed("", folder.join(MANIFEST), FileFault::Taken, reason));
         }
+        if path.is_symlink() {
+            return Err(failed("", path, FileFault::Taken, "it is a link, and its target would be written"));
+        }
         let open = || OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let mut journal = call(&path, "open-journal", open)?;
         // Some file systems have no locks.

@@ -36,7 +36,7 @@ _SCANS = {"add": ("iufc", "sum"), "multiply": ("iuf", "prod"), "minimum": ("biuf
 _MOST_DIMENSIONS = 8
 
 
-class ufunc:
+class ufunc(_native.UfuncBase):
     """A function of elements: ``f(x, y, out=None, *, where=True, dtype=None, casting='same_kind')``. Records.
 
     Parameters
@@ -98,14 +98,6 @@ class ufunc:
     def ntypes(self) -> int:
         """How many loops `types` lists."""
         return len(self.types)
-
-    def __call__(self, x: Any, /, *args: Any, **settings: Any) -> Any:
-        # Most calls have operands alone; recording is to cost next to nothing.
-        if settings or len(args) != self.nin - 1:
-            return self._called(x, *args, **settings)
-        if watch.count and is_watched():
-            return watched(self.__name__, (x, *args), self._function, x, *args)
-        return self._function(x, *args)
 
     def _called(
         self, *args: Any, out: Any = None, where: Any = True, dtype: Any = None, casting: str = "same_kind", order: str = "K",
