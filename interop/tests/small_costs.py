@@ -62,6 +62,11 @@ def _statements(xp: ModuleType) -> dict[str, Callable[[int], Any]]:
 
     return {
         "`a + b`, recorded": lambda k: small + small,
+        "`-a`, recorded": lambda k: -small,
+        "`sin(a)`, recorded": lambda k: xp.sin(small),
+        "`a % 2.0`, recorded": lambda k: small % 2.0,
+        "`a[1:]`": lambda k: small[1:],
+        "`a.reshape(2, 4)`": lambda k: small.reshape(2, 4),
         "`(a + b).eval()`, 8 elements": lambda k: done(small + small),
         "the same with a new number, `a * c + b`": lambda k: done(small * (1.5 + k) + small),
         "`float(u[3])`": lambda k: float(small[3]),
@@ -72,6 +77,7 @@ def _statements(xp: ModuleType) -> dict[str, Callable[[int], Any]]:
         "the same with a new time step": step,
         "a Laplace step, 41 x 41": laplace,
         "`zeros(8)`": lambda k: xp.zeros(8),
+        "`arange(8)`": lambda k: xp.arange(8),
         "`sqrt(2.0)`": lambda k: xp.sqrt(2.0),
         "`asarray([1, 2, 3])`": lambda k: xp.asarray([1, 2, 3]),
         "`u.sum()` as a float, 60 elements": lambda k: float(some.sum()),

@@ -16,13 +16,13 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("engine/src", 46_694),
     ("simcuda/src", 8_530),
     ("interop/src", 8_395),
-    ("interop/python", 14_169),
+    ("interop/python", 14_178),
     ("benches", 9_340),
     ("xtask", 5_410),
     ("examples", 2_700),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 122_985;
+pub const TOTAL_BUDGET: usize = 122_994;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

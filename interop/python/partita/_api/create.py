@@ -125,22 +125,22 @@ def arange(
     """The numbers from ``start`` (0 if only one is given) up to and without ``stop``, in steps of ``step``."""
     if stop is None:
         start, stop = 0, start
-    start, stop, step = (_number("arange", value, real=True) for value in (start, stop, step))
+    start, stop, step = _number("arange", start, real=True), _number("arange", stop, real=True), _number("arange", step, real=True)
     if step == 0:
         raise ValueError("arange: expected a step other than 0, given 0")
     count = max(0, math.ceil((stop - start) / step))
     if count >= 1 << 63:
         raise ValueError(f"arange: expected fewer than 2**63 elements, given {count}; use a larger step")
-    if dtype is None:
-        dtype = default.float if any(isinstance(value, float) for value in (start, stop, step)) else int
-    kind = as_dtype(dtype)
-    for number in (start, start + step)[:count]:
-        require_fit(int(number), kind)
+    ints = isinstance(start, int) and isinstance(step, int)
+    kind = (int64 if ints and isinstance(stop, int) else default.float) if dtype is None else as_dtype(dtype)
+    if kind.kind in "iu":
+        for number in (start, start + step)[:count]:
+            require_fit(int(number), kind)
     line, _ = placed("arange", count, dist, team_of(team, device))
-    ints = all(isinstance(value, int) for value in (start, step))
     numbers = Array(_native.Array.coordinate(line, 0, (int64 if ints else default.float).name)) * step + start
     # Beyond the ends of a type integers wrap, floats would not.
-    return (numbers.astype(int64) if kind.kind in "iu" and kind.itemsize < 8 else numbers).astype(kind)
+    numbers = numbers.astype(int64, copy=False) if kind.kind in "iu" and kind.itemsize < 8 else numbers
+    return numbers.astype(kind, copy=False)
 
 
 def asarray(

@@ -123,7 +123,9 @@ ALL = (
     complex64, complex128,
 )  # fmt: skip
 _BY_NAME = {dtype.name: dtype for dtype in ALL}
-_OF_PYTHON: dict[object, DType] = {bool: bool_, int: int64, float: float64, complex: complex128}
+#: By whatever names them: with time NumPy's dtypes, too, which NumPy takes a while to name.
+_KNOWN: dict[object, DType] = {bool: bool_, int: int64, float: float64, complex: complex128}
+_KNOWN.update(_BY_NAME)
 
 
 class _Default:
@@ -151,16 +153,14 @@ def as_dtype(dtype: object) -> DType:
     """The DType for a DType, a name, ``bool``, ``int``, ``float``, ``complex``, or a dtype or scalar type of NumPy."""
     if isinstance(dtype, DType):
         return dtype
-    found = _BY_NAME.get(dtype) if isinstance(dtype, str) else None
-    if found is None and isinstance(dtype, type):
-        found = _OF_PYTHON.get(dtype)
-    if found is None and "numpy" in sys.modules and dtype is not None:
-        import numpy as np
+    try:
+        found = _KNOWN.get(dtype)
+        if found is None and "numpy" in sys.modules and dtype is not None:
+            import numpy as np
 
-        try:
-            found = _BY_NAME.get(np.dtype(dtype).name)  # type: ignore[call-overload]
-        except (TypeError, ValueError):
-            found = None
+            found = _KNOWN[dtype] = _BY_NAME[np.dtype(dtype).name]  # type: ignore[call-overload]
+    except (KeyError, TypeError, ValueError):
+        found = None
     if found is None:
         names, name = ", ".join(_BY_NAME), getattr(dtype, "__name__", str(dtype))
         raise TypeError(f"dtype: expected one of {names}, given {name}; convert it first")

@@ -21,6 +21,8 @@ Flagged = tuple[_native.Array, bool]
 OnDevice = Team | Device | str | Sequence[Device | str] | None
 
 NUMBERS = (bool, int, float, complex)
+#: What has no type of NumPy's of its own.
+_LISTS = (*NUMBERS, list, tuple)
 
 
 class GatherWarning(UserWarning):
@@ -153,11 +155,11 @@ def of_host(obj: Any, dtype: Any = None, dist: Distribution | None = None, team:
     import numpy as np
 
     # NumPy refuses numbers that the type does not hold; arrays are converted by value.
-    are_numbers = dtype is not None and isinstance(obj, (*NUMBERS, list, tuple)) and as_dtype(dtype) is not bfloat16
+    are_numbers = dtype is not None and isinstance(obj, _LISTS) and as_dtype(dtype) is not bfloat16
     host = np.asarray(obj, as_dtype(dtype).dtype if are_numbers else None)
     kind = as_dtype(host.dtype)
-    if dtype is None and isinstance(obj, (*NUMBERS, list, tuple)) and not isinstance(obj, np.generic):
-        kind = {"f": default.float, "c": default.complex}.get(kind.kind, kind)
+    if dtype is None and isinstance(obj, _LISTS) and not isinstance(obj, np.generic) and kind.kind in "fc":
+        kind = default.float if kind.kind == "f" else default.complex
         host = host.astype(kind.dtype, copy=False)
     whole, scalar = placed("asarray", host.shape, dist, team)
     if scalar and kind.kind in "biufc" and kind is not bfloat16 and host == host:

@@ -138,7 +138,8 @@ def eye(
 ) -> Array:  # fmt: skip
     """Ones on a diagonal, zeros elsewhere."""
     shape = (N, N if M is None else M)
-    return (_diagonals(Distribution(shape, team=team_of(team, device))) == k).astype(default.float if dtype is None else dtype)
+    dist, _ = placed("eye", shape, None, team_of(team, device))
+    return (_diagonals(dist) == k).astype(default.float if dtype is None else dtype)
 
 
 def identity(n: int, dtype: Any = None) -> Array:

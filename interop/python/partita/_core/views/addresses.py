@@ -21,8 +21,7 @@ def strides_of(x: BaseArray) -> tuple[int, tuple[int, ...]]:
     """Bytes from the root's first element to the first of ``x``, and from one element to the next per dimension."""
     link = x._link
     if link is None:
-        itemsize = x.dtype.itemsize
-        return 0, tuple(itemsize * math.prod(x.shape[d + 1 :]) for d in range(x.ndim))
+        return 0, _following(x.shape, x.dtype.itemsize)
     offset, steps = strides_of(link.source)
     op: Op = link.op
     match op:
@@ -42,22 +41,29 @@ def strides_of(x: BaseArray) -> tuple[int, tuple[int, ...]]:
             return offset + max(-by, 0) * steps[first] + max(by, 0) * steps[second], (*rest, steps[first] + steps[second])
 
 
+def _following(shape: tuple[int, ...], step: int) -> tuple[int, ...]:
+    """The strides of elements of so many bytes that follow each other in C order."""
+    steps = []
+    for extent in reversed(shape):
+        steps.append(step)
+        step *= extent
+    return tuple(reversed(steps))
+
+
 def is_contiguous(x: BaseArray) -> bool:
     """Whether the elements follow each other in C order, as in NumPy's flag."""
     if x._link is None or x.size == 0:
         return True
-    follows = x.dtype.itemsize
-    for extent, step in zip(reversed(x.shape), reversed(strides_of(x)[1]), strict=True):
-        if extent != 1 and step != follows:
-            return False
-        follows *= extent
-    return True
+    steps = zip(x.shape, strides_of(x)[1], _following(x.shape, x.dtype.itemsize), strict=True)
+    return all(extent == 1 or step == follows for extent, step, follows in steps)
 
 
 def reshaped_strides(x: BaseArray, shape: tuple[int, ...]) -> tuple[int, ...] | None:
     """The strides of ``x`` in another shape, or None where NumPy copies."""
     if x.size == 0:
         return (0,) * len(shape)
+    if x._link is None:
+        return _following(shape, x.dtype.itemsize)
     old = [(n, step) for n, step in zip(x.shape, strides_of(x)[1], strict=True) if n != 1]
     new = [n for n in shape if n != 1]
     found: list[int] = []

@@ -112,7 +112,7 @@ def check_rank(name: str, rank: int) -> None:
 
 def extents_of(name: str, shape: int | Sequence[int], size: int) -> tuple[int, ...]:
     """A shape of as many elements, of which one extent may be -1."""
-    extents = [operator.index(n) for n in (shape if isinstance(shape, Sequence) else (shape,))]
+    extents = [operator.index(n) for n in (shape if isinstance(shape, (tuple, Sequence)) else (shape,))]
     check_rank(name, len(extents))
     given = f"{name}: expected a shape of {size} elements, given {tuple(extents)}"
     if extents.count(-1) > 1 or any(n < -1 for n in extents):
