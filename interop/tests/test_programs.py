@@ -168,8 +168,15 @@ def test_bounds_leave_open_what_the_order_decides():
 # Planted bugs: each is found soon, and what remains of the program is small.
 
 
+def in_python(monkeypatch):
+    """All slices are Python's."""
+    monkeypatch.setattr(pt.Array, "__getitem__", _indexing.select)
+    monkeypatch.setattr(pt.Array, "__setitem__", _indexing.assign)
+
+
 def off_by_one(monkeypatch):
     """Slices with a step of 2 start one too late where they can."""
+    in_python(monkeypatch)
     real = _index.selection_of
 
     def selection_of(key, shape):
@@ -224,11 +231,13 @@ def shared_handle(monkeypatch):
 
 def stale_view(monkeypatch):
     """Views that were read once do not see later writes."""
+    in_python(monkeypatch)
     monkeypatch.setattr(_links, "forget", lambda root: None)
 
 
 def lost_write(monkeypatch):
     """Writes to every second element through a view go to neighbours."""
+    in_python(monkeypatch)
     real = _links.put
 
     def put(x, selection, value, part=None):

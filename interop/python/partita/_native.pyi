@@ -14,6 +14,7 @@ __all__ = [
     "Exporter",
     "Generator",
     "Lending",
+    "Link",
     "Loop",
     "Memory",
     "Part",
@@ -29,6 +30,7 @@ __all__ = [
     "devices",
     "distribution_of",
     "end",
+    "forget",
     "get_default_team",
     "leave",
     "live_exports",
@@ -37,6 +39,7 @@ __all__ = [
     "plain1",
     "read_distarray",
     "read_partitioned",
+    "read_view",
     "save_npy",
     "save_state",
     "say_distarray",
@@ -215,13 +218,19 @@ class ArrayBase(Exporter):
 
     #: Absent from a view until it is read, and again when its root was written; see `partita._core.views`.
     _native: Array
-    #: Where a view has its elements, a `partita._core.views.links.Link`; None for arrays with elements of their own.
-    _link: Any
+    #: Where a view has its elements; None for arrays with elements of their own.
+    _link: Link | None
+    #: The number of a scalar, once it was read.
+    _value: bool | int | float | complex | None
+    #: Whether there ever was a view of this array.
+    _viewed: bool
     #: Weak references to views of this array that were read since it was last written; None before the first.
     _readers: list[Any] | None
     _scalar: bool
     _readonly: bool
 
+    def __getitem__(self, key: Any, /) -> Self: ...
+    def __setitem__(self, key: Any, value: Any, /) -> None: ...
     def __add__(self, other: Any, /) -> Self: ...
     def __radd__(self, other: Any, /) -> Self: ...
     def __sub__(self, other: Any, /) -> Self: ...
@@ -288,10 +297,27 @@ class Selection:
     def within(self, outer: Selection) -> Selection | None:
         """What this selects of the result of another selection, as one of the latter's array. None for nothing of a new dimension."""
 
-def set_rules(
-    array: type, view: type, unary: Callable[[str, Any], Any], binary: Callable[[str, Any, Any], Any]
-) -> None:
-    """The class of results, that of views, and what decides where a rule of NumPy's has to, for functions of one argument and of two."""
+def set_rules(classes: tuple[type, type, type], functions: tuple[Callable[..., Any], ...]) -> None:
+    """The classes of results, views and scalars; what decides where a rule of NumPy's has to: functions of one argument and of two,
+    selecting, assigning; and what reads a view."""
+
+@final
+class Link:
+    """Where a view has its elements: `op`, a `partita._core.views.links.Op`, says which of `source`. `root` is the array that holds them."""
+
+    def __new__(cls, source: Any, op: Any) -> Self: ...
+    @property
+    def source(self) -> Any: ...
+    @property
+    def op(self) -> Any: ...
+    @property
+    def root(self) -> Any: ...
+
+def read_view(view: Any) -> Array:
+    """The elements of a view as they are now, which it keeps until its root is written."""
+
+def forget(root: Any) -> None:
+    """Views read the root's elements anew from now on."""
 
 def set_watched(watched: bool) -> None:
     """Whether floating-point conditions may have to raise, which the rules see to."""
@@ -404,7 +430,6 @@ class Array:
     def constant(self, dtype: str, value: complex) -> Array: ...
     def cast(self, dtype: str) -> Array: ...
     def bitcast(self, dtype: str) -> Array: ...
-    def element(self, key: object) -> Array | None: ...
     def op1(self, name: str) -> Array: ...
     def op2(self, name: str, other: Array) -> Array: ...
     def select(self, yes: Array, no: Array) -> Array: ...
@@ -415,7 +440,6 @@ class Array:
     def assign_view(
         self, selection: Selection, value: Array, part: int | None = None
     ) -> None: ...
-    def assign_number(self, selection: Selection, number: bool | int | float | complex) -> None: ...
     def diagonal(self, offset: int) -> Array: ...
     def is_computed(self) -> bool: ...
     def is_in_memory(self) -> bool: ...

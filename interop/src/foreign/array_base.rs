@@ -1,5 +1,5 @@
-//! `ArrayBase`: the base of Python's arrays, with their fields and operators. What no rule of NumPy's has to
-//! decide is recorded here, without a call of Python's; for all else Python's rules decide.
+//! `ArrayBase`: the base of Python's arrays, with their fields, operators and slices. What no rule of NumPy's
+//! has to decide is done here, without a call of Python's; for all else Python's rules decide.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::mem::offset_of;
@@ -7,40 +7,142 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use pyo3::intern;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use pyo3::{Borrowed, ffi};
 
 use crate::python::arrays::array::Array;
+use crate::python::operators::slices::{Link, assigned, read_view, selected};
 
 /// An array as Python has it.
 #[repr(C)]
 struct Fields {
     head: ffi::PyObject,
-    /// `_native`, `_link` and `_readers`, which reads as None where it is null, as `_link` does.
-    references: [*mut ffi::PyObject; 3],
+    /// By [`Field`]. All but the first read as None where they are null.
+    references: [*mut ffi::PyObject; 4],
     is_scalar: bool,
     is_readonly: bool,
+    is_viewed: bool,
 }
 
-/// What Python's part of the package says of its arrays.
-struct Known {
+/// What an array refers to.
+#[derive(Clone, Copy)]
+pub enum Field {
+    /// The engine's array; of views null until they are read.
+    Native,
+    /// Of views, where they have their elements.
+    Link,
+    /// Weak references to views that were read.
+    Readers,
+    /// The number of a scalar, once it was read.
+    Value,
+}
+
+/// An object of the class.
+pub struct ArrayObject<'a, 'py>(&'a Bound<'py, PyAny>);
+
+impl<'a, 'py> ArrayObject<'a, 'py> {
+    /// None for objects of other classes.
+    pub fn of(object: &'a Bound<'py, PyAny>) -> PyResult<Option<ArrayObject<'a, 'py>>> {
+        let Some(known) = KNOWN.get(object.py()) else { return Ok(None) };
+        // Users may have classes of their own.
+        let is_array = known.is_class_of(object)
+            || known.is_view(object)
+            || object.is_instance(known.array.bind(object.py()))?;
+        Ok(is_array.then_some(ArrayObject(object)))
+    }
+
+    /// An object that can only be of the class.
+    pub fn required(object: &'a Bound<'py, PyAny>) -> PyResult<ArrayObject<'a, 'py>> {
+        ArrayObject::of(object)?.ok_or_else(|| ArrayObject::unknown(object))
+    }
+
+    /// The error that an object is no array, or no view.
+    pub fn unknown(object: &Bound<'py, PyAny>) -> PyErr {
+        PyTypeError::new_err(format!("expected an array of partita's, given {}", object.get_type()))
+    }
+
+    /// Valid while the object is, and changed only under the interpreter's lock.
+    fn fields(&self) -> *mut Fields {
+        self.0.as_ptr().cast()
+    }
+
+    /// None where there is none, or Python's None.
+    pub fn get(&self, field: Field) -> Option<Bound<'py, PyAny>> {
+        // SAFETY: an object of the class has `Fields`; a field is null or has a reference, of which this is a
+        // second one.
+        let found = unsafe {
+            Bound::from_borrowed_ptr_or_opt(self.0.py(), (*self.fields()).references[field as usize])
+        };
+        found.filter(|found| !found.is_none())
+    }
+
+    /// Changes a field.
+    pub fn set(&self, field: Field, value: Option<Bound<'py, PyAny>>) {
+        let new = value.map_or(null_mut(), Bound::into_ptr);
+        // SAFETY: as in `get`. The old reference is dropped when the field has the new one, because what drops
+        // it may look at the object.
+        unsafe {
+            let old = std::mem::replace(&mut (*self.fields()).references[field as usize], new);
+            ffi::Py_XDECREF(old);
+        }
+    }
+
+    /// Empties a field.
+    pub fn take(&self, field: Field) -> Option<Bound<'py, PyAny>> {
+        let found = self.get(field);
+        self.set(field, None);
+        found
+    }
+
+    /// Where it has its elements, if it is a view.
+    pub fn link(&self) -> Option<Bound<'py, Link>> {
+        self.get(Field::Link)?.cast_into_exact().ok()
+    }
+
+    /// Whether it has no dimensions.
+    pub fn is_scalar(&self) -> bool {
+        // SAFETY: an object of the class has `Fields`.
+        unsafe { (*self.fields()).is_scalar }
+    }
+
+    /// Whether its elements cannot be assigned to.
+    pub fn is_readonly(&self) -> bool {
+        // SAFETY: an object of the class has `Fields`.
+        unsafe { (*self.fields()).is_readonly }
+    }
+
+    /// There is a view of it now.
+    pub fn mark_viewed(&self) {
+        // SAFETY: an object of the class has `Fields`.
+        unsafe { (*self.fields()).is_viewed = true }
+    }
+}
+
+/// What Python's part of the package says of its arrays: classes, and what decides where a rule of NumPy's
+/// has to.
+pub struct Known {
     array: Py<PyType>,
     view: Py<PyType>,
+    scalar: Py<PyType>,
     unary: Py<PyAny>,
     binary: Py<PyAny>,
+    select: Py<PyAny>,
+    assign: Py<PyAny>,
+    /// The engine's array of a view, by its source and what it says of it.
+    pub read: Py<PyAny>,
 }
 
 static KNOWN: PyOnceLock<Known> = PyOnceLock::new();
 static WATCHED: AtomicBool = AtomicBool::new(false);
 
-/// The class of results, that of views, and what decides where a rule of NumPy's has to, for functions of one
-/// argument and of two.
+/// The classes of results, of views, and of scalars; functions of the rules, in the order of `Known`.
 #[pyfunction]
-pub fn set_rules(py: Python<'_>, array: Py<PyType>, view: Py<PyType>, unary: Py<PyAny>, binary: Py<PyAny>) {
-    let _ = KNOWN.set(py, Known { array, view, unary, binary });
+pub fn set_rules(py: Python<'_>, classes: [Py<PyType>; 3], functions: [Py<PyAny>; 5]) {
+    let ([array, view, scalar], [unary, binary, select, assign, read]) = (classes, functions);
+    let _ = KNOWN.set(py, Known { array, view, scalar, unary, binary, select, assign, read });
 }
 
 /// Whether floating-point conditions may have to raise, which the rules see to.
@@ -50,7 +152,7 @@ pub fn set_watched(watched: bool) {
 }
 
 /// What Python said, unless conditions may have to raise.
-fn known(py: Python<'_>) -> Option<&'static Known> {
+pub fn unwatched(py: Python<'_>) -> Option<&Known> {
     KNOWN.get(py).filter(|_| !WATCHED.load(Ordering::Relaxed))
 }
 
@@ -58,7 +160,7 @@ fn known(py: Python<'_>) -> Option<&'static Known> {
 #[pyfunction]
 pub fn plain1<'py>(name: &str, a: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = a.py();
-    let Some(known) = known(py) else { return Ok(None) };
+    let Some(known) = unwatched(py) else { return Ok(None) };
     let Some(x) = native(known, a)? else { return Ok(None) };
     x.get().plain1(py, name)?.map(|made| result(known, a, made)).transpose()
 }
@@ -72,7 +174,7 @@ pub fn plain<'py>(
     b: &Bound<'py, PyAny>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = a.py();
-    let Some(known) = known(py) else { return Ok(None) };
+    let Some(known) = unwatched(py) else { return Ok(None) };
     let (like, made) = match (native(known, a)?, native(known, b)?) {
         (Some(x), Some(y)) => (a, x.get().plain(py, name, y.as_any(), false)?),
         (Some(x), None) => (a, x.get().plain(py, name, b, false)?),
@@ -89,17 +191,47 @@ fn result<'py>(known: &Known, like: &Bound<'py, PyAny>, made: Array) -> PyResult
     if !known.is_class_of(like) && !known.is_view(like) {
         return like.get_type().call1((native,));
     }
-    // SAFETY: attached; objects of the class have `Fields`, of which null is an empty one, and the reference
-    // to the value goes to its field.
-    unsafe {
-        let object = ffi::PyType_GenericAlloc(known.array.as_ptr().cast(), 0);
-        let object = Bound::from_owned_ptr_or_err(py, object)?;
-        (*object.as_ptr().cast::<Fields>()).references[0] = native.into_ptr();
-        Ok(object)
-    }
+    known.made(&known.array, native.into_bound(py)).map(Bound::into_any)
 }
 
 impl Known {
+    /// What Python said, once its part of the package is there.
+    pub fn get(py: Python<'_>) -> PyResult<&Known> {
+        KNOWN.get(py).ok_or_else(|| PyTypeError::new_err("partita: expected its classes, given none yet"))
+    }
+
+    /// An array of a class, with no more than this.
+    fn empty<'py>(&self, class: &Py<PyType>, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        // SAFETY: attached; objects of the class have `Fields`, of which zeros are empty ones.
+        unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_GenericAlloc(class.as_ptr().cast(), 0)) }
+    }
+
+    fn made<'py>(&self, class: &Py<PyType>, native: Bound<'py, Array>) -> PyResult<Bound<'py, PyAny>> {
+        let object = self.empty(class, native.py())?;
+        ArrayObject(&object).set(Field::Native, Some(native.into_any()));
+        Ok(object)
+    }
+
+    /// A number that never changes, by an engine's array of one element.
+    pub fn scalar<'py>(&self, native: Bound<'py, Array>) -> PyResult<Bound<'py, PyAny>> {
+        let object = self.made(&self.scalar, native)?;
+        // SAFETY: an object of the class has `Fields`.
+        unsafe {
+            let fields = ArrayObject(&object).fields();
+            ((*fields).is_scalar, (*fields).is_readonly) = (true, true);
+        }
+        Ok(object)
+    }
+
+    /// A view, which can be written if `of` can.
+    pub fn view<'py>(&self, of: &Bound<'py, PyAny>, link: Bound<'py, Link>) -> PyResult<Bound<'py, PyAny>> {
+        let object = self.empty(&self.view, of.py())?;
+        ArrayObject(&object).set(Field::Link, Some(link.into_any()));
+        // SAFETY: an object of the class has `Fields`.
+        unsafe { (*ArrayObject(&object).fields()).is_readonly = ArrayObject::required(of)?.is_readonly() };
+        Ok(object)
+    }
+
     fn is_class_of(&self, object: &Bound<'_, PyAny>) -> bool {
         object.get_type_ptr() == self.array.as_ptr().cast()
     }
@@ -110,24 +242,13 @@ impl Known {
 }
 
 /// The value of an array that has dimensions. A view is read, which computes nothing.
-fn native<'py>(known: &Known, object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, Array>>> {
-    let is_view = known.is_view(object);
-    // Users may have classes of their own.
-    if !is_view && !known.is_class_of(object) && !object.is_instance(known.array.bind(object.py()))? {
-        return Ok(None);
+pub fn native<'py>(known: &Known, object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, Array>>> {
+    let Some(array) = ArrayObject::of(object)?.filter(|array| !array.is_scalar()) else { return Ok(None) };
+    match array.get(Field::Native) {
+        None if known.is_view(object) => read_view(object).map(Some),
+        None => Ok(None),
+        Some(native) => Ok(native.cast_into_exact().ok()),
     }
-    // SAFETY: an object of the class has `Fields`, which change only under the interpreter's lock.
-    let fields = unsafe { &*object.as_ptr().cast::<Fields>() };
-    if fields.is_scalar {
-        return Ok(None);
-    }
-    // SAFETY: a field is null or has a reference, of which this is a second one.
-    let native = match unsafe { Bound::from_borrowed_ptr_or_opt(object.py(), fields.references[0]) } {
-        None if is_view => object.getattr(intern!(object.py(), "_native"))?,
-        None => return Ok(None),
-        Some(native) => native,
-    };
-    Ok(native.cast_into_exact().ok())
 }
 
 /// What an operator gives: what was tried, or what Python's rules say of the arguments.
@@ -169,6 +290,48 @@ unsafe fn operated2(name: &str, a: *mut ffi::PyObject, b: *mut ffi::PyObject) ->
         (py, Borrowed::from_ptr(py, a), Borrowed::from_ptr(py, b))
     };
     operated(py, || plain(name, &a, &b), |known| known.binary.bind(py).call1((name, a, b)))
+}
+
+/// # Safety
+/// The interpreter calls it, with objects that are alive.
+unsafe extern "C" fn subscript(x: *mut ffi::PyObject, key: *mut ffi::PyObject) -> *mut ffi::PyObject {
+    // SAFETY: the caller's promise.
+    let (py, x, key) = unsafe {
+        let py = Python::assume_attached();
+        (py, Borrowed::from_ptr(py, x), Borrowed::from_ptr(py, key))
+    };
+    operated(py, || selected(&x, &key), |known| known.select.bind(py).call1((x, key)))
+}
+
+/// # Safety
+/// The interpreter calls it, with objects that are alive; a value of null is `del`.
+unsafe extern "C" fn assign_subscript(
+    x: *mut ffi::PyObject,
+    key: *mut ffi::PyObject,
+    value: *mut ffi::PyObject,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    let (py, x, key, value) = unsafe {
+        let py = Python::assume_attached();
+        (py, Borrowed::from_ptr(py, x), Borrowed::from_ptr(py, key), Borrowed::from_ptr_or_opt(py, value))
+    };
+    let done = match (value, KNOWN.get(py)) {
+        (Some(value), Some(known)) => {
+            let done = catch_unwind(AssertUnwindSafe(|| assigned(&x, &key, &value))).unwrap_or(Ok(false));
+            done.and_then(|done| match done {
+                true => Ok(()),
+                false => known.assign.bind(py).call1((x, key, value)).map(drop),
+            })
+        }
+        _ => Err(PyValueError::new_err("cannot delete array elements; make an array of the others")),
+    };
+    done.map_or_else(
+        |error| {
+            error.restore(py);
+            -1
+        },
+        |()| 0,
+    )
 }
 
 macro_rules! prefix {
@@ -221,9 +384,9 @@ unsafe extern "C" fn traverse(
 ) -> c_int {
     // SAFETY: the collector passes an object of this class, and a function for each object that it refers to.
     unsafe {
-        let [native, link, readers] = (*object.cast::<Fields>()).references;
-        let referred = [ffi::Py_TYPE(object).cast(), native, link, readers];
-        let mut referred = referred.into_iter().filter(|referred| !referred.is_null());
+        let class = std::iter::once(ffi::Py_TYPE(object).cast());
+        let mut referred =
+            class.chain((*object.cast::<Fields>()).references).filter(|referred| !referred.is_null());
         referred.find_map(|referred| Some(visit(referred, argument)).filter(|&end| end != 0)).unwrap_or(0)
     }
 }
@@ -233,7 +396,7 @@ unsafe extern "C" fn clear(object: *mut ffi::PyObject) -> c_int {
     // which has it no longer.
     unsafe {
         let fields = object.cast::<Fields>();
-        let references = std::mem::replace(&mut (*fields).references, [null_mut(); 3]);
+        let references = std::mem::replace(&mut (*fields).references, [null_mut(); 4]);
         references.into_iter().for_each(|reference| ffi::Py_XDECREF(reference));
     }
     0
@@ -261,14 +424,16 @@ pub fn class<'py>(base: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         flags: 0,
         doc: null_mut(),
     };
-    let reference = |n: usize| offset_of!(Fields, references) + n * size_of::<*mut ffi::PyObject>();
+    let reference = |field| offset_of!(Fields, references) + field as usize * size_of::<*mut ffi::PyObject>();
     #[expect(deprecated, reason = "the only kind that reads null as None")]
     let mut fields = [
-        field(c"_native", ffi::Py_T_OBJECT_EX, reference(0)),
-        field(c"_link", ffi::_Py_T_OBJECT, reference(1)),
-        field(c"_readers", ffi::_Py_T_OBJECT, reference(2)),
+        field(c"_native", ffi::Py_T_OBJECT_EX, reference(Field::Native)),
+        field(c"_link", ffi::_Py_T_OBJECT, reference(Field::Link)),
+        field(c"_readers", ffi::_Py_T_OBJECT, reference(Field::Readers)),
+        field(c"_value", ffi::_Py_T_OBJECT, reference(Field::Value)),
         field(c"_scalar", ffi::Py_T_BOOL, offset_of!(Fields, is_scalar)),
         field(c"_readonly", ffi::Py_T_BOOL, offset_of!(Fields, is_readonly)),
+        field(c"_viewed", ffi::Py_T_BOOL, offset_of!(Fields, is_viewed)),
         ffi::PyMemberDef::default(),
     ];
     let prefix = prefix![Py_nb_negative: "negative", Py_nb_absolute: "absolute", Py_nb_invert: "invert"];
@@ -279,10 +444,13 @@ pub fn class<'py>(base: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         Py_nb_lshift: "left_shift", Py_nb_rshift: "right_shift"
     ];
     let (compare, dealloc): (ffi::richcmpfunc, ffi::destructor) = (compare, dealloc);
+    let (subscript, assign_subscript): (ffi::binaryfunc, ffi::objobjargproc) = (subscript, assign_subscript);
     let (traverse, clear): (ffi::traverseproc, ffi::inquiry) = (traverse, clear);
     let mut slots: Vec<ffi::PyType_Slot> = prefix.into_iter().chain(infix).collect();
     slots.extend([
         ffi::PyType_Slot { slot: ffi::Py_tp_richcompare, pfunc: compare as *mut c_void },
+        ffi::PyType_Slot { slot: ffi::Py_mp_subscript, pfunc: subscript as *mut c_void },
+        ffi::PyType_Slot { slot: ffi::Py_mp_ass_subscript, pfunc: assign_subscript as *mut c_void },
         ffi::PyType_Slot { slot: ffi::Py_tp_dealloc, pfunc: dealloc as *mut c_void },
         ffi::PyType_Slot { slot: ffi::Py_tp_traverse, pfunc: traverse as *mut c_void },
         ffi::PyType_Slot { slot: ffi::Py_tp_clear, pfunc: clear as *mut c_void },

@@ -9,11 +9,11 @@ mod collective;
 mod device;
 mod distribution;
 mod distribution_facts;
+pub mod operators;
 mod part;
 pub(crate) mod part_handle;
 mod protocols;
 pub(crate) mod runtime;
-mod ufunc;
 mod value;
 
 use pyo3::prelude::*;
@@ -40,6 +40,10 @@ mod _native {
     #[pymodule_export]
     use super::distribution::{Distribution, distribution_of};
     #[pymodule_export]
+    use super::operators::slices::{Link, forget, read_view};
+    #[pymodule_export]
+    use super::operators::ufunc::UfuncBase;
+    #[pymodule_export]
     use super::part_handle::{Memory, Part, Stored};
     #[pymodule_export]
     use super::protocols::{
@@ -48,8 +52,6 @@ mod _native {
     };
     #[pymodule_export]
     use super::runtime::end;
-    #[pymodule_export]
-    use super::ufunc::UfuncBase;
     #[pymodule_export]
     use super::{cuda_library, devices, live_exports, mpi_library, version};
     #[pymodule_export]

@@ -17,7 +17,7 @@ from .memory import NUMBERS, OnDevice, of_host, team_of, write_all
 from .rules import Operand, operate, unary
 from .views import indexing
 from .views.addresses import Flags, strides_of
-from .views.links import Bits, view
+from .views.links import Bits, read, view
 from .views.writable import Loan, writable
 from .watch import in_step
 
@@ -150,9 +150,6 @@ class Array(BaseArray):
         return indexing.assign_all(self, product)
 
     # Elements.
-
-    __getitem__ = indexing.select
-    __setitem__ = indexing.assign
 
     def __iter__(self) -> Iterator[Self]:
         if self.ndim == 0:
@@ -400,7 +397,7 @@ class Array(BaseArray):
 def _set_shape(self: Array, shape: Any) -> None:
     """Another shape in place, as in NumPy; of arrays of which there were no views yet."""
     indexing.check_writeable("shape", self) if isinstance(self, _Scalar) else None
-    if hasattr(self, "_viewed"):
+    if self._viewed:
         raise AttributeError("shape: expected an array without views, given one that has some; use u = u.reshape(...)")
     twin: Array = self.copy()
     if self._link is not None:
@@ -420,9 +417,7 @@ class _Scalar(Array):
     """The result without dimensions of an operation, such as ``u.max()`` or ``u[0]``: as NumPy's scalars it never changes, and its
     hash is that of its number."""
 
-    __slots__ = ("_value",)
-    #: The number, once it was read.
-    _value: bool | int | float | complex | None
+    __slots__ = ()
     # In-place operators bind the name anew.
     __iadd__, __isub__, __imul__, __itruediv__ = Array.__add__, Array.__sub__, Array.__mul__, Array.__truediv__
     __ifloordiv__, __imod__, __ipow__ = Array.__floordiv__, Array.__mod__, Array.__pow__
@@ -498,12 +493,13 @@ class _View(Array):
                     # Its own error was taken for a name that is not there.
                     return kind.__dict__[name].__get__(self, type(self))
             raise AttributeError(f"'Array' object has no attribute {name!r}", name=name, obj=self)
-        native = self._native = self._link.read(self)
-        return native
+        return _native.read_view(self)
 
 
 for _kind in (_View, _Scalar):
     _kind.__name__ = _kind.__qualname__ = "Array"
 BaseArray._class, BaseArray._view_class, BaseArray._scalar_class = Array, _View, _Scalar
-_native.set_rules(Array, _View, rules.unary_by_rules, rules.by_rules)
+_native.set_rules(
+    (Array, _View, _Scalar), (rules.unary_by_rules, rules.by_rules, indexing.select, indexing.assign, read)
+)
 numbers.Number.register(_Scalar)

@@ -28,15 +28,13 @@ A = TypeVar("A", bound="BaseArray")
 class BaseArray(_native.ArrayBase):
     """Shape, type, place and elements of an array."""
 
-    __slots__ = ("__weakref__", "_viewed")
+    __slots__ = ("__weakref__",)
     # `_native` of a view is empty until it is read, and again when its root was written; see `partita._core.views`.
     #: The class of the arrays that functions make of their arguments, and that of views, which have more to do for an attribute.
     _class: ClassVar[type[Any]]
     _view_class: ClassVar[type[Any]]
     #: That of results without dimensions.
     _scalar_class: ClassVar[type[Any]]
-    #: There once there was a view of this array.
-    _viewed: bool
 
     def __init__(self, native: _native.Array, scalar: bool = False) -> None:
         self._native, self._scalar = native, scalar

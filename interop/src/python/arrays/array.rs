@@ -2,7 +2,7 @@
 //! module.
 
 use partita::DType;
-use partita::array::{IntoSpan, Padding, Span, Stride};
+use partita::array::{Padding, Span, Stride};
 use partita::fourier::{self, Direction};
 use partita::index::Index;
 use partita::plan::Plan;
@@ -91,6 +91,35 @@ impl Array {
     pub fn plain1(&self, py: Python<'_>, name: &str) -> PyResult<Option<Array>> {
         let Typed { array, element: Element::Real(_) } = self.operand(py)? else { return Ok(None) };
         plain1(name, &array).map(plain_result).transpose()
+    }
+
+    /// Replaces the elements of a view by a number. Computes.
+    pub fn assign_number(
+        &self,
+        py: Python<'_>,
+        selection: &Selection,
+        number: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let value = self.value(py)?;
+        let number = self::number(number, value.element)?;
+        let spans = value.spans(selection.spans());
+        let element = value.element;
+        let seen = value.with(value.array.slice(&spans)).map_err(raised)?;
+        let constant = seen.constant(element, number).map_err(raised)?;
+        // Nobody else has the elements now, so that they change in place.
+        drop((value, seen));
+        self.changed(py, &constant, |target, value| target.assign(&spans, value))
+    }
+
+    /// The extents that people see.
+    pub fn extents(&self, py: Python<'_>) -> PyResult<Vec<i64>> {
+        Ok(self.value(py)?.shape().to_vec())
+    }
+
+    /// Whether elements of this shape can be replaced by another array as it is.
+    pub fn takes(&self, py: Python<'_>, value: &Array, shape: &[i64]) -> PyResult<bool> {
+        let (own, value) = (self.value(py)?, value.value(py)?);
+        Ok(own.element == value.element && *value.shape() == *shape)
     }
 }
 
@@ -386,43 +415,15 @@ impl Array {
 
     /// A view: per dimension of the array an element's number, which drops it, or (start, step, count), and
     /// None for a new one.
-    fn view(&self, py: Python<'_>, selection: &Selection) -> PyResult<Array> {
+    pub fn view(&self, py: Python<'_>, selection: &Selection) -> PyResult<Array> {
         let value = self.value(py)?;
         recorded(&value, value.array.slice(&value.spans(selection.spans())))
-    }
-
-    /// The element at an index: an integer, or a tuple of one per dimension. None for all else, and beyond
-    /// the ends.
-    fn element(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
-        let value = self.value(py)?;
-        let shape = value.shape();
-        let mut at = Index::zeros(shape.rank());
-        let one = |d: usize, key: &Bound<'_, PyAny>| {
-            let number = key.is_exact_instance_of::<PyInt>().then(|| key.extract::<i64>().ok()).flatten()?;
-            let from_start = if number < 0 { number + shape[d] } else { number };
-            (0..shape[d]).contains(&from_start).then_some(from_start)
-        };
-        match key.cast_exact::<PyTuple>() {
-            Ok(keys) if keys.len() == shape.rank() => {
-                for (d, key) in keys.iter().enumerate() {
-                    let Some(number) = one(d, &key) else { return Ok(None) };
-                    at[d] = number;
-                }
-            }
-            Err(_) if shape.rank() == 1 => {
-                let Some(number) = one(0, key) else { return Ok(None) };
-                at[0] = number;
-            }
-            Ok(_) | Err(_) => return Ok(None),
-        }
-        let spans = value.spans(at.iter().map(|&start| (start..start + 1).into_span()).collect());
-        value.with(value.array.slice(&spans)).map(Array::of).map(Some).map_err(raised)
     }
 
     /// Replaces the elements of a view; with `part` only the real (0) or imaginary (1) parts of complex
     /// elements, by real numbers. Computes.
     #[pyo3(signature = (selection, value, part = None))]
-    fn assign_view(
+    pub fn assign_view(
         &self,
         py: Python<'_>,
         selection: &Selection,
@@ -433,24 +434,6 @@ impl Array {
         let spans = selection.spans().into_iter().chain(part.map(Span::At));
         let spans = value.spans(spans.collect());
         self.changed(py, &value, |target, value| target.assign(&spans, value))
-    }
-
-    /// Replaces the elements of a view by a number. Computes.
-    fn assign_number(
-        &self,
-        py: Python<'_>,
-        selection: &Selection,
-        number: &Bound<'_, PyAny>,
-    ) -> PyResult<()> {
-        let value = self.value(py)?;
-        let number = self::number(number, value.element)?;
-        let spans = value.spans(selection.spans());
-        let element = value.element;
-        let seen = value.with(value.array.slice(&spans)).map_err(raised)?;
-        let constant = seen.constant(element, number).map_err(raised)?;
-        // Nobody else has the elements now, so that they change in place.
-        drop((value, seen));
-        self.changed(py, &constant, |target, value| target.assign(&spans, value))
     }
 
     /// The elements whose coordinate in dimension 1 is `offset` larger than that in dimension 0, as the last

@@ -62,7 +62,7 @@ impl Selection {
 
     /// What a key of integers, slices, '...' and None selects; None for other keys.
     #[staticmethod]
-    fn of(key: Bound<'_, PyAny>, shape: Vec<i64>) -> PyResult<Option<Selection>> {
+    pub fn of(key: Bound<'_, PyAny>, shape: Vec<i64>) -> PyResult<Option<Selection>> {
         let mut entries = Vec::with_capacity(shape.len() + 1);
         match key.cast_into::<PyTuple>() {
             Ok(keys) => {
@@ -147,30 +147,30 @@ impl Selection {
     /// The extents of the result.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.layout.iter().map(|entry| entry.map_or(1, |d| self.ranges[d].2)))
+        PyTuple::new(py, self.extents())
     }
 
     /// Whether the result has no dimensions.
     #[getter]
-    fn is_element(&self) -> bool {
+    pub fn is_element(&self) -> bool {
         self.layout.is_empty()
     }
 
     /// Whether nothing is selected.
     #[getter]
-    fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.ranges.iter().any(|range| range.2 == 0)
     }
 
     /// Whether the result's dimensions are in the order of the array's.
     #[getter]
-    fn is_ordered(&self) -> bool {
+    pub fn is_ordered(&self) -> bool {
         self.layout.iter().flatten().is_sorted()
     }
 
     /// What this selects of the result of another selection, as one selection of the latter's array. None for
     /// nothing of a new dimension, which no selection says.
-    fn within(&self, outer: &Selection) -> Option<Selection> {
+    pub fn within(&self, outer: &Selection) -> Option<Selection> {
         let mut ranges = outer.ranges.clone();
         for (entry, &(first, step, count)) in outer.layout.iter().zip(&self.ranges) {
             let range = &mut ranges[match entry {
@@ -187,6 +187,11 @@ impl Selection {
 }
 
 impl Selection {
+    /// The extents of the result.
+    pub fn extents(&self) -> Vec<i64> {
+        self.layout.iter().map(|entry| entry.map_or(1, |d| self.ranges[d].2)).collect()
+    }
+
     /// The same for the engine, in the order of the array's dimensions, whatever that of the result's. A
     /// single element keeps its dimensions, because the engine's arrays have one at least.
     pub fn spans(&self) -> Vec<Span> {

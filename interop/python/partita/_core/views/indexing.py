@@ -1,4 +1,5 @@
-"""Indexing and assignment as in NumPy. Basic indices give views; masks and arrays of integers copy."""
+"""Indexing and assignment as in NumPy, where the extension leaves it to Python's part. Basic indices give views; masks and
+arrays of integers copy."""
 
 from __future__ import annotations
 
@@ -11,15 +12,11 @@ from .index import Selection, positions_of, selection_of
 from ..memory import NUMBERS
 from ..rules import of_rank, where
 from ..watch import is_watched, watch
-from .links import Link, Strides, forget, put, read, scatter, view
+from .links import Link, Strides, put, read, scatter, view
 
 
 def select(x: A, key: Any) -> A:
     """``x[key]``."""
-    element = None if type(key) is slice or x._scalar else x._native.element(key)
-    if element is not None:
-        # As in NumPy, an index of integers alone gives the element as it is now, one with '...' a view of it.
-        return scalar_of(element)  # type: ignore[no-any-return]
     selection = selection_of(key, x.shape)
     if selection is None:
         chosen = _by_array(x, key[0] if isinstance(key, tuple) and len(key) == 1 else key)
@@ -30,6 +27,7 @@ def select(x: A, key: Any) -> A:
         return made(native, numbers.ndim == 0)  # type: ignore[no-any-return]
     if not selection.is_element:
         return view(x, selection)
+    # As in NumPy, an index of integers alone gives the element as it is now, one with '...' a view of it.
     return view(x, selection, scalar=True) if _has_dots(key) else scalar_of(read(x, selection))
 
 
@@ -83,10 +81,6 @@ def assign(x: A, key: Any, value: Any) -> None:
     if array is not None and array._link is not None and _is_view_by(array._link, x, selection):
         # The end of `x[key] += value`, which has written there.
         return
-    if target is None and x._link is None and not x._scalar:
-        forget(x)
-        x._native.assign_number(selection, value)
-        return
     if target is None:
         target = read(x, selection).constant(x._native.dtype, value)
     put(x, selection, target.cast(x._native.dtype))
@@ -95,11 +89,11 @@ def assign(x: A, key: Any, value: Any) -> None:
 def _is_view_by(link: Link, x: BaseArray, selection: Selection) -> bool:
     """Whether a view is what the selection gives of an array."""
     if link.source is x:
-        return link.op == selection
+        return bool(link.op == selection)
     outer = x._link
     if outer is None or link.source is not outer.source or not isinstance(outer.op, Selection):
         return False
-    return link.op == selection.within(outer.op)
+    return bool(link.op == selection.within(outer.op))
 
 
 def check_writeable(operation: str, x: BaseArray) -> None:

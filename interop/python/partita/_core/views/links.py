@@ -7,11 +7,11 @@ hold one. Memory that nobody else refers to can then be written in place.
 
 from __future__ import annotations
 
-import weakref
 from typing import Any, NamedTuple
 
 from ... import _native
 from ..base import A, BaseArray, made
+from ..._native import Link as Link, forget as forget
 from .index import Selection
 
 #: Axes in the engine's terms: dimension (None: a new one), start, step, count.
@@ -53,29 +53,6 @@ class Bits(NamedTuple):
 
 
 Op = Selection | Reshape | Component | Stretch | Diagonal | Bits
-
-
-class Link:
-    """Where a view has its elements: ``op`` says which of ``source``. ``root`` is the array that holds them."""
-
-    __slots__ = ("op", "root", "source")
-
-    def __init__(self, source: BaseArray, op: Op) -> None:
-        self.source, self.op = source, op
-        source._viewed = True
-        self.root = root_of(source)
-
-    def read(self, reader: BaseArray) -> _native.Array:
-        """The elements as they are now; the root will tell ``reader`` when they change."""
-        native = read(self.source, self.op)
-        readers = self.root._readers
-        if readers is None:
-            readers = self.root._readers = []
-        elif len(readers) >= 64 and len(readers) & (len(readers) - 1) == 0:
-            # Of a root that is only read, views that are gone are dropped whenever their number has doubled.
-            readers[:] = [other for other in readers if other() is not None]
-        readers.append(weakref.ref(reader))
-        return native
 
 
 def root_of(x: BaseArray) -> BaseArray:
@@ -141,15 +118,6 @@ def _selected(native: _native.Array, op: Selection, scalar: bool) -> _native.Arr
 
 
 # Writing.
-
-
-def forget(root: BaseArray) -> None:
-    """Views read the root's elements anew from now on."""
-    readers, root._readers = root._readers, None
-    for reader in readers or ():
-        other = reader()
-        if other is not None:
-            del other._native
 
 
 def put(x: BaseArray, selection: Selection, value: _native.Array, part: int | None = None) -> None:

@@ -1,0 +1,187 @@
+//! Slices as in NumPy: views, elements, and assignment, of keys that are integers, slices, '...' and None. What
+//! else a key, an array or a value may be, Python's part of the package decides.
+
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyWeakrefMethods, PyWeakrefReference};
+
+use crate::foreign::array_base::{ArrayObject, Field, Known, native, unwatched};
+use crate::python::arrays::array::Array;
+use crate::python::arrays::selection::Selection;
+
+/// Where a view has its elements: `op` says which of `source`. `root` is the array that holds them.
+#[pyclass(frozen, module = "partita._native")]
+pub struct Link {
+    #[pyo3(get)]
+    source: Py<PyAny>,
+    #[pyo3(get)]
+    op: Py<PyAny>,
+    #[pyo3(get)]
+    root: Py<PyAny>,
+}
+
+#[pymethods]
+impl Link {
+    #[new]
+    fn new(source: &Bound<'_, PyAny>, op: &Bound<'_, PyAny>) -> PyResult<Link> {
+        let array = ArrayObject::required(source)?;
+        array.mark_viewed();
+        let root = array
+            .link()
+            .map_or_else(|| source.clone().unbind(), |link| link.get().root.clone_ref(source.py()));
+        Ok(Link { source: source.clone().unbind(), op: op.clone().unbind(), root })
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        [&self.source, &self.op, &self.root].into_iter().try_for_each(|object| visit.call(object))
+    }
+}
+
+impl Link {
+    fn selection<'a, 'py>(&'a self, py: Python<'py>) -> Option<&'a Bound<'py, Selection>> {
+        self.op.bind(py).cast_exact::<Selection>().ok()
+    }
+}
+
+/// The elements of a view as they are now, which it keeps until its root is written.
+#[pyfunction]
+pub fn read_view<'py>(view: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Array>> {
+    let (py, array) = (view.py(), ArrayObject::required(view)?);
+    let Some(link) = array.link() else { return Err(ArrayObject::unknown(view)) };
+    let (source, root) = (link.get().source.bind(py), link.get().root.bind(py));
+    let known = Known::get(py)?;
+    let ordered = link.get().selection(py).filter(|selection| selection.get().is_ordered());
+    let read = match (ordered, native(known, source)?) {
+        (Some(selection), Some(native)) => Bound::new(py, native.get().view(py, selection.get())?)?,
+        (Some(_), None) | (None, _) => {
+            known.read.bind(py).call1((source, &link.get().op))?.cast_into_exact::<Array>()?
+        }
+    };
+    let root = ArrayObject::required(root)?;
+    let readers = match root.get(Field::Readers).and_then(|readers| readers.cast_into::<PyList>().ok()) {
+        Some(readers) => readers,
+        None => {
+            let readers = PyList::empty(py);
+            root.set(Field::Readers, Some(readers.clone().into_any()));
+            readers
+        }
+    };
+    // Of a root that is only read, views that are gone are dropped whenever their number has doubled.
+    if readers.len() >= 64 && readers.len().is_power_of_two() {
+        let alive =
+            |reader: &Bound<'py, PyAny>| Some(reader.cast::<PyWeakrefReference>().ok()?.upgrade().is_some());
+        let kept: Vec<_> = readers.iter().filter(|reader| alive(reader) == Some(true)).collect();
+        readers.set_slice(0, readers.len(), PyList::new(py, kept)?.as_any())?;
+    }
+    readers.append(PyWeakrefReference::new(view)?)?;
+    array.set(Field::Native, Some(read.clone().into_any()));
+    Ok(read)
+}
+
+/// Views read the root's elements anew from now on.
+#[pyfunction]
+pub fn forget(root: &Bound<'_, PyAny>) -> PyResult<()> {
+    let Some(readers) = ArrayObject::required(root)?.take(Field::Readers) else { return Ok(()) };
+    for reader in readers.cast::<PyList>()?.iter() {
+        if let Some(view) = reader.cast::<PyWeakrefReference>()?.upgrade() {
+            ArrayObject::required(&view)?.set(Field::Native, None);
+        }
+    }
+    Ok(())
+}
+
+/// An array that a key selects from, and what it selects.
+struct Keyed<'py> {
+    array: Bound<'py, PyAny>,
+    selection: Selection,
+    /// The same as one selection of the array that `array` is a view of, if it is one by a selection.
+    within: Option<(Bound<'py, PyAny>, Selection)>,
+}
+
+/// None for other keys, and arrays without dimensions.
+fn keyed<'py>(x: &Bound<'py, PyAny>, key: &Bound<'py, PyAny>) -> PyResult<Option<Keyed<'py>>> {
+    let py = x.py();
+    let Some(array) = ArrayObject::of(x)?.filter(|array| !array.is_scalar()) else { return Ok(None) };
+    let link = array.link();
+    let outer = link.as_ref().and_then(|link| link.get().selection(py));
+    let shape = match outer {
+        Some(selection) => selection.get().extents(),
+        None => match native(Known::get(py)?, x)? {
+            Some(native) => native.get().extents(py)?,
+            None => return Ok(None),
+        },
+    };
+    let Some(selection) = Selection::of(key.clone(), shape)? else { return Ok(None) };
+    let within = match (&link, outer) {
+        (Some(link), Some(outer)) => {
+            let composed = selection.within(outer.get());
+            composed.map(|composed| (link.get().source.bind(py).clone(), composed))
+        }
+        _ => None,
+    };
+    Ok(Some(Keyed { array: x.clone(), selection, within }))
+}
+
+/// `x[key]`: a view, or of integers alone the element as it is now. None where Python decides.
+pub fn selected<'py>(x: &Bound<'py, PyAny>, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let Some(Keyed { array, selection, within }) = keyed(x, key)? else { return Ok(None) };
+    let known = Known::get(x.py())?;
+    if selection.is_element() {
+        // An index with '...' gives a view of it.
+        let is_plain = key.is_exact_instance_of::<PyInt>()
+            || key.try_iter()?.all(|key| key.is_ok_and(|key| key.is_exact_instance_of::<PyInt>()));
+        let Some(native) = native(known, &array)?.filter(|_| is_plain) else { return Ok(None) };
+        return known.scalar(Bound::new(x.py(), native.get().view(x.py(), &selection)?)?).map(Some);
+    }
+    let (source, selection) = within.unwrap_or((array, selection));
+    let link = Link::new(&source, Bound::new(x.py(), selection)?.as_any())?;
+    known.view(x, Bound::new(x.py(), link)?).map(Some)
+}
+
+/// `x[key] = value`, of a number of Python's or an array of the type and shape that is assigned to. False
+/// where Python decides.
+pub fn assigned<'py>(
+    x: &Bound<'py, PyAny>,
+    key: &Bound<'py, PyAny>,
+    value: &Bound<'py, PyAny>,
+) -> PyResult<bool> {
+    let py = x.py();
+    let Some(known) = unwatched(py) else { return Ok(false) };
+    if ArrayObject::of(x)?.is_none_or(|array| array.is_readonly()) {
+        return Ok(false);
+    }
+    let Some(Keyed { array, selection, within }) = keyed(x, key)? else { return Ok(false) };
+    if selection.is_empty() {
+        return Ok(false);
+    }
+    let shape = selection.extents();
+    let (root, selection) = within.unwrap_or((array, selection));
+    if ArrayObject::of(&root)?.is_none_or(|root| root.is_scalar() || root.link().is_some()) {
+        return Ok(false);
+    }
+    let Some(target) = native(known, &root)? else { return Ok(false) };
+    let is_number = value.is_exact_instance_of::<PyFloat>()
+        || value.is_exact_instance_of::<PyInt>()
+        || value.is_exact_instance_of::<PyBool>();
+    if is_number {
+        forget(&root)?;
+        target.get().assign_number(py, &selection, value)?;
+        return Ok(true);
+    }
+    let is_plain = selection.is_ordered() && !selection.is_element();
+    let Some(given) = ArrayObject::of(value)?.filter(|_| is_plain) else { return Ok(false) };
+    if let Some(link) = given.link()
+        && link.get().source.is(&root)
+        && link.get().selection(py).is_some_and(|op| *op.get() == selection)
+    {
+        // The end of `x[key] += value`, which has written there.
+        return Ok(true);
+    }
+    let Some(new) = native(known, value)? else { return Ok(false) };
+    if !target.get().takes(py, new.get(), &shape)? {
+        return Ok(false);
+    }
+    forget(&root)?;
+    target.get().assign_view(py, &selection, new.get(), None)?;
+    Ok(true)
+}
