@@ -404,3 +404,79 @@ def test_a_loop_replays_whatever_needs_no_host(devices, parts):
         loop.run(looped, steps=steps)
     assert loop.is_replaying, loop
     np.testing.assert_array_equal(looped.numpy(), single.numpy())
+
+
+@pytest.mark.parametrize(
+    ("work", "period"),
+    [
+        (lambda u, k: u.__setitem__(k % 8, 5.0 + u[7 - k % 8]), 8),
+        (lambda u, k: u.__setitem__(slice(k % 4, k % 4 + 3), u[k % 4 : k % 4 + 3] * 0.5), 4),
+        (lambda u, k: u.__setitem__(slice(0, 3), u[k % 4 : k % 4 + 3] * 0.5), 4),
+        (lambda u, k: u.__setitem__(slice(0, 2), u[[k % 8, (k + 3) % 8]]), 8),
+        (lambda u, k: u.__setitem__([k % 8, (k + 3) % 8], u[:2]), 8),
+        (lambda u, k: u.__setitem__(slice(None), u + 1 if k % 3 else u * 0.5), 3),
+        (lambda u, k: u.__setitem__(k, 5.0), None),
+    ],
+)
+def test_a_step_that_changes_is_replayed_only_once_it_repeats(team, work, period):
+    single, calls = np.linspace(0, 1, 70), []
+
+    def step(u):
+        calls.append(1)
+        work(u, len(calls))
+
+    u, loop = pt.asarray(single, team=team), pt.Loop(step)
+    loop.run(u, steps=60)
+    assert (loop.is_replaying, len(calls) < 60) == (period is not None,) * 2
+    assert period is None or 2 * period < len(calls) < 4 * period + 4
+    calls = []
+    np.testing.assert_array_equal(u.numpy(), steps_of(step, pt.asarray(single, team=team), 60))
+
+
+def test_lists_and_arrays_of_numpy_in_a_step_are_made_once(team):
+    host = np.linspace(0, 1, 12)
+
+    def step(u):
+        u[:3] = u[:3] * [1.0, 0.5, 0.25] + np.array([1, 2, 3])
+        u[3:] = np.hypot(u[3:], host[3:]) / np.linspace(1, 2, 9)
+        u[...] = pt.convolve(u, [0.25, 0.5, 0.25], "same")
+
+    u, loop = pt.asarray(host, team=team), pt.Loop(step)
+    loop.run(u, steps=1)
+    loop.run(u, steps=11)
+    assert loop.is_replaying
+    np.testing.assert_array_equal(u.numpy(), steps_of(step, pt.asarray(host, team=team), 12))
+    # Assigned to meanwhile, it is recorded anew, with the same arrays.
+    u[0] = 3.0
+    v = pt.asarray(u.numpy(), team=team)
+    loop.run(u, steps=9)
+    np.testing.assert_array_equal(u.numpy(), steps_of(step, v, 9))
+
+
+def test_arrays_that_change_from_step_to_step_are_refused(team):
+    u, k = pt.zeros(4, team=team), []
+
+    def step(u):
+        k.append(1.0)
+        u[: len(k)] = u[: len(k)] + k
+
+    with pytest.raises(ValueError, match=r"\+|add|making an array from elements: .*other elements than in the step before; .*numbers=f"):
+        pt.Loop(step).run(u, steps=3)
+    assert len(k) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "work"),
+    [
+        ("sort", lambda u: u.__setitem__(..., np.sort(u))), ("histogram", lambda u: pt.histogram(u)), ("bincount", lambda u: np.bincount(u.astype(int))),
+        (r"u\[key\]", lambda u: u[u > 0.5]), (r"u\[key\] = value", lambda u: u.__setitem__(pt.argsort(u), 0.0)),
+        ("float", lambda u: float(u[0])), ("bool", lambda u: 1 if u[0] > 0 else 0), ("solve", lambda u: pt.linalg.solve(pt.eye(6), u)),
+        ("nonzero", lambda u: pt.nonzero(u)), ("item", lambda u: u[0].item()), ("tolist", lambda u: u.tolist()),
+    ],
+)  # fmt: skip
+def test_what_a_step_must_not_do_is_refused_by_the_name_that_it_called(host_team, name, work):
+    def step(u):
+        work(u)
+
+    with pytest.raises(ValueError, match=f"^{name}: .*a step that only computes.*; [a-z]"):
+        pt.Loop(step).run(pt.linspace(0, 1, 6, device=host_team), steps=3)

@@ -39,7 +39,7 @@ pub(crate) use record::ops::held;
 pub use record::rearrange::Stride;
 pub use record::view::{IntoSpan, NewAxis, Span};
 pub(crate) use recorder::keys::next_key;
-pub use recorder::recording::record;
 pub(crate) use recorder::recording::{Recorder, check_not_recording};
+pub use recorder::recording::{outside_step, record};
 pub(crate) use recorder::streams::{SharedStream, StreamState};
 pub use run::assign::assign_all;

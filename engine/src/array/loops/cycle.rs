@@ -44,6 +44,8 @@ pub(crate) struct RecordedStep {
     /// Teams whose memory the commands use, beside that of the state.
     pub sources: Vec<Team>,
     pub messages: u64,
+    /// What it did, hashed; see [`StepRecord::outline`].
+    pub outline: u64,
 }
 
 /// The memory of one array of the state, how it lies there, and how fresh its halos are. Holds no lease, so

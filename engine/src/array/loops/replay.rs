@@ -387,10 +387,10 @@ impl<F: StepFunction> Loop<F> {
         eval_state(&self.state)?;
         let sent = |state: &[Array]| state.first().map_or(0, |array| array.team().messages());
         let (before, messages) = (ArrayMemory::of(&self.state)?, sent(&self.state));
-        let StepRecord { commands, uploads, sources, .. } = self.run_step()?;
+        let StepRecord { commands, uploads, sources, outline, .. } = self.run_step()?;
         let (after, messages) = (ArrayMemory::of(&self.state)?, sent(&self.state) - messages);
         let (phase, schedule) = (self.depth.phase, commands.unwrap_or_default());
-        Ok(RecordedStep { phase, before, after, schedule, uploads, sources, messages })
+        Ok(RecordedStep { phase, before, after, schedule, uploads, sources, messages, outline })
     }
 
     /// Keeps a step that ran, for replaying.
@@ -402,16 +402,16 @@ impl<F: StepFunction> Loop<F> {
         }
         self.recorded.push(recorded);
         let (depth, phase) = (self.steps_per_exchange(), self.depth.phase);
-        if self.recorded.len() > LONGEST_CYCLE * depth {
+        if self.recorded.len() > 2 * LONGEST_CYCLE * depth {
             self.recorded.drain(..depth);
         }
         // One step alone says nothing of what changes from step to step.
-        if self.recorded.len() == 1 {
-            return Ok(());
-        }
+        let Some((begin, period)) = repeating(&self.recorded) else { return Ok(()) };
         let now = ArrayMemory::of(&self.state)?;
         let is_now = |step: &RecordedStep| step.phase == phase && are_alike(&step.before, &now);
-        if let Some(first) = self.recorded.iter().rposition(is_now) {
+        let count = self.recorded.len();
+        let found = |&first: &usize| (count - first) % period == 0 && is_now(&self.recorded[first]);
+        if let Some(first) = (begin..count).rev().find(found) {
             // Steps that read numbers of their own do not go through tiles together.
             let ticks = self.clock.as_ref().is_some_and(StepClock::ticks) || self.streams.is_used();
             self.cycle = Cycle::prepare(&self.recorded[first..], &self.state, if ticks { 1 } else { depth })?;
@@ -421,6 +421,18 @@ impl<F: StepFunction> Loop<F> {
         }
         Ok(())
     }
+}
+
+/// Since which step the steps repeat, and how many: each does what another did so many steps before. They
+/// are at least twice as many, and more than the steps before them, which may have begun otherwise. `None`
+/// while nothing is seen to repeat.
+fn repeating(steps: &[RecordedStep]) -> Option<(usize, usize)> {
+    (1..=steps.len() / 2).find_map(|period| {
+        let differs = |at: &usize| steps[*at].outline != steps[*at - period].outline;
+        let begin = (period..steps.len()).rev().find(differs).map_or(0, |at| at - period + 1);
+        let count = steps.len() - begin;
+        (count >= 2 * period && count > begin).then_some((begin, period))
+    })
 }
 
 fn eval_state(state: &[Array]) -> Result<()> {

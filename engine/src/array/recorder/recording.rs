@@ -8,7 +8,10 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::hash::{BuildHasher, Hash};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use rustc_hash::FxBuildHasher;
 
 use crate::array::memory::storage::HaloWidths;
 use crate::array::memory::window::ArrayWindow;
@@ -108,6 +111,8 @@ pub(crate) struct StepRecord {
     pub unsupported: Option<String>,
     pub extensions: VecDeque<Extension>,
     pub halo_requests: Vec<HaloRequest>,
+    /// What was evaluated and assigned to, hashed: the same on all ranks, and in all steps that do the same.
+    pub outline: u64,
     /// The streams of random numbers that steps draw from, if it is the step of a `Loop`.
     pub streams: Option<StepStreams>,
 }
@@ -133,6 +138,11 @@ pub fn record(step: impl FnOnce() -> Result<()>) -> Result<Schedule> {
     let recorder = Recorder::begin(StepRecord { commands: Some(Schedule::new()), ..StepRecord::default() })?;
     recorder.within(step)?;
     Ok(recorder.end().commands.unwrap_or_default())
+}
+
+/// Runs a function as if no step of a `Loop` were under way: no replay repeats what it does.
+pub fn outside_step<T>(work: impl FnOnce() -> T) -> T {
+    Recorder::default().within(work)
 }
 
 impl Recorder {
@@ -251,6 +261,13 @@ impl Recorder {
     /// Whether the loop analyses the tasks of the step.
     pub fn is_analysing(&self) -> bool {
         self.record().is_some_and(|record| record.tasks.is_some())
+    }
+
+    /// Notes what the step does, so that a step that does something else is known by it.
+    pub fn note(&self, work: &impl Hash) {
+        if let Some(mut record) = self.record().filter(|record| record.commands.is_some()) {
+            record.outline = FxBuildHasher.hash_one((record.outline, FxBuildHasher.hash_one(work)));
+        }
     }
 
     /// Adds a task, if the loop analyses them.

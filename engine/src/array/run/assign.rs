@@ -142,6 +142,7 @@ impl Assignment {
 /// Carries out assignments that are independent of each other; gives the new values in order.
 fn run(recorder: &Recorder, assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
     pass("assign")?;
+    assignments.iter().for_each(|a| recorder.note(&(a.window, a.steps)));
     let each = |is: &dyn Fn(&Assignment) -> Result<bool>| -> Result<Vec<bool>> {
         assignments.iter().map(is).collect()
     };
@@ -390,7 +391,9 @@ impl Array {
         let mut list = StepList::default();
         scatter_elements(&mut list, &old_array, &values_array, &picked, &new_array)?;
         let guard = self.team().evaluation()?;
-        let ends = (self.team(), &Recorder::current());
+        let recorder = Recorder::current();
+        recorder.note(&picked);
+        let ends = (self.team(), &recorder);
         let made = run_steps(ends, &list, &[(0, &old), (1, &values)], &[2])?;
         let made = made.into_iter().next().ok_or_else(|| missing_part("scatter"))?;
         drop(guard);

@@ -88,6 +88,7 @@ fn evaluate_on(
     targets: &[Target],
     mut recorded: RecordedGraph,
 ) -> Result<Vec<Arc<Storage>>> {
+    recorder.note(&recorded.graph);
     let shares_exchange = recorder.shares_exchange();
     let is_cacheable = recorded.is_cacheable && !shares_exchange;
     let cached = if is_cacheable { find(team, &recorded.graph) } else { None };

@@ -5,8 +5,11 @@ from __future__ import annotations
 import operator
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
+from itertools import dropwhile
+from traceback import walk_tb
 from typing import Any, Literal, Protocol
 
 from .. import _native
@@ -15,7 +18,7 @@ from .._core.dtypes import DType, as_dtype, bool_, float64, int64
 from .._core.views.index import Selection
 from .._core.views.indexing import check_writeable
 from .._core.views.links import forget, put, root_of
-from .._core.watch import Checks, Step, modes
+from .._core.watch import PACKAGE, Checks, Constants, Step, modes
 from .._core.watch import step as running
 from .._native import Distribution
 
@@ -24,6 +27,11 @@ __all__ = ["Loop"]
 
 #: So many steps get their numbers at once.
 _ROWS = 1024
+#: Functions that users know by other names; None for those that only stand before the one they know.
+_SPOKEN = {
+    "select": "u[key]", "assign": "u[key] = value", "__bool__": "bool", "__float__": "float", "__int__": "int", "method": None,
+    "function": None, "array_function": None, "array_ufunc": None, "silent": None, "watched": None,
+}  # fmt: skip
 #: Seconds between two looks of the bar.
 _BETWEEN = 0.1
 
@@ -95,6 +103,23 @@ def _become(state: Sequence[Array], new: Sequence[Any], shapes: list[tuple[tuple
             put(array, Selection.whole(array.shape), value)
 
 
+@contextmanager
+def _named_errors() -> Iterator[None]:
+    """Lets errors of what a step must not do begin with the function that the step called."""
+    try:
+        yield
+    except ValueError as error:
+        codes = [frame.f_code for frame, _ in walk_tb(error.__traceback__)]
+        called = dropwhile(lambda code: code.co_filename.startswith(PACKAGE), codes)
+        ours = (code.co_name for code in called if code.co_filename.startswith(PACKAGE))
+        spoken = (_SPOKEN.get(name, None if name.startswith("_") else name) for name in ours)
+        name = next(filter(None, spoken), None)
+        text = str(error)
+        if "expected a step that" in text and name is not None and not text.startswith(f"{name}:"):
+            error.args = (f"{name}: {text}",)
+        raise
+
+
 class Loop:
     """Runs a step function again and again; after a few steps without Python.
 
@@ -127,6 +152,7 @@ class Loop:
             raise TypeError(f"Loop: expected a function, given {type(step).__name__}; pass the step, not its result")
         self._step, self._depth = step, None if depth == "auto" else depth
         self._loop, self._raising, self._checked = _native.Loop(self._depth), frozenset[str](), None
+        self._constants = Constants()
 
     def __repr__(self) -> str:
         name = getattr(self._step, "__name__", type(self._step).__name__)
@@ -207,9 +233,10 @@ class Loop:
         hidden, checks = self._conditions(roots) if roots else (None, None)
 
         def step(*values: _native.Array) -> None:
-            token = running.set(Step(checks))
+            token = running.set(Step(checks, self._constants))
             try:
                 recorded(*values)
+                self._constants.is_first = False
                 if hidden is not None and checks is not None:
                     hidden.replace(checks.code(hidden.copy()))
             finally:
@@ -219,7 +246,8 @@ class Loop:
             # The engine has given the roots other values.
             for root in roots:
                 forget(root)
-            results = self._step(*state, *(Array(value, True) for value in values))
+            with _named_errors():
+                results = self._step(*state, *(Array(value, True) for value in values))
             if results is not None:
                 _become(state, results if isinstance(results, (tuple, list)) else (results,), shapes)
             for root in roots:
@@ -229,6 +257,7 @@ class Loop:
         row = numbers if callable(numbers) or numbers is None else numbers.__getitem__
         bar = _bar_of(steps) if progress else None
         done, most = 0, 1 if progress else steps
+        self._constants.is_first = True
         try:
             while True:
                 count = min(steps - done, most)

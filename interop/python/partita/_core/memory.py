@@ -12,6 +12,7 @@ from typing import Any
 from .. import _native
 from .._native import Device, Distribution, Team
 from .dtypes import as_dtype, bfloat16, default
+from .watch import step
 from .ranks.teams import of_members, of_processes
 from ..errors import UnsupportedError
 
@@ -166,7 +167,8 @@ def of_host(obj: Any, dtype: Any = None, dist: Distribution | None = None, team:
         # A number, which the engine knows as a constant. NaN go by their bits.
         native = _native.Array.full(whole, kind.name, host.item())
         return native if dtype is None else native.cast(as_dtype(dtype).name), scalar
-    native = _native.Array.from_bytes(whole, kind.name, _packed(host))
+    running, data = step.get(), _packed(host)
+    native = running.constants.array(whole, kind.name, data) if running else _native.Array.from_bytes(whole, kind.name, data)
     return native if dtype is None else native.cast(as_dtype(dtype).name), scalar
 
 

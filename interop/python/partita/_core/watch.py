@@ -4,6 +4,7 @@ condition is NumPy's rule, in `partita._numpy.ufuncs.conditions`. Also whether t
 from __future__ import annotations
 
 import functools
+import hashlib
 import sys
 import threading
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from ..errors import UnsupportedError
 _F = TypeVar("_F", bound=Callable[..., Any])
 KINDS = ("divide", "over", "under", "invalid")
 _TEXTS = {"divide": "divide by zero", "over": "overflow", "invalid": "invalid value"}
-_PACKAGE = str(Path(__file__).parents[1])
+PACKAGE = str(Path(__file__).parents[1])
 #: So many checks hold their operands before they are computed.
 _MOST = 64
 
@@ -84,10 +85,38 @@ class Modes(NamedTuple):
         return frozenset(kind for kind, how in self.words.items() if how == "raise")
 
 
+class Constants:
+    """Arrays of lists and of NumPy's arrays in a step, which are made in the first step of a run and found in the others."""
+
+    _MOST = 64
+
+    def __init__(self) -> None:
+        self._known: list[tuple[_native.Distribution, str, bytes, _native.Array]] = []
+        #: Whether the first step of a run is under way.
+        self.is_first = True
+
+    def array(self, dist: _native.Distribution, dtype: str, data: Any) -> _native.Array:
+        """The array of these bytes; an error in a later step, if those before had no such array."""
+        digest = hashlib.blake2b(data, digest_size=16).digest()
+        for known in self._known:
+            if known[1:3] == (dtype, digest) and known[0] == dist:
+                return known[3].copy()
+        if not self.is_first:
+            given = "an array of other elements than in the step before"
+            remedy = "pass numbers that change by Loop.run(..., numbers=f), or keep them in an array of the state"
+            raise ValueError(f"making an array from elements: expected a step that does the same every time, given {given}; {remedy}")
+        if len(self._known) == self._MOST:
+            self._known.clear()
+        native = _native.Array.from_bytes(dist, dtype, data, in_step=True)
+        self._known.append((dist, dtype, digest, native))
+        return native.copy()
+
+
 class Step(NamedTuple):
     """A step of a `Loop` that runs; without checks if the loop has no memory for them."""
 
     checks: Checks | None
+    constants: Constants
 
 
 SILENT = Modes(dict.fromkeys(KINDS, "ignore"))
@@ -176,6 +205,6 @@ def watched(
 def _place() -> str:
     """Where the program called the package."""
     frame = sys._getframe(3)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back
     return f"{frame.f_code.co_filename}, line {frame.f_lineno}"

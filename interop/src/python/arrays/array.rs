@@ -141,16 +141,24 @@ impl Array {
         detached(py, make).map(Typed::from).map(Array::of)
     }
 
-    /// Elements in C order of the global shape, by their bytes.
+    /// Elements in C order of the global shape, by their bytes. In the step of a `Loop` only if it is said so:
+    /// the same elements are then the same array in every step.
     #[staticmethod]
-    fn from_bytes(py: Python<'_>, dist: &Distribution, dtype: &str, data: PyBuffer<u8>) -> PyResult<Array> {
+    #[pyo3(signature = (dist, dtype, data, in_step = false))]
+    fn from_bytes(
+        py: Python<'_>,
+        dist: &Distribution,
+        dtype: &str,
+        data: PyBuffer<u8>,
+        in_step: bool,
+    ) -> PyResult<Array> {
         let (element, data) = (element(dtype)?, bytes::of(&data)?);
         let make = || {
             let stored = element.stored(&dist.dist)?;
             let array = partita::Array::from_bytes(&dist.team, &stored, element.dtype(), data)?;
             Ok(Typed { array, element })
         };
-        detached(py, make).map(Array::of)
+        detached(py, || if in_step { partita::array::outside_step(make) } else { make() }).map(Array::of)
     }
 
     /// One piece per part of this process: the bytes of what it owns, in C order.
