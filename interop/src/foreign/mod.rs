@@ -15,6 +15,8 @@
 #[cfg(feature = "python")]
 pub mod array_base;
 #[cfg(feature = "python")]
+pub mod array_object;
+#[cfg(feature = "python")]
 pub mod bytes;
 #[cfg(feature = "python")]
 pub mod capsule;

@@ -40,8 +40,6 @@ mod _native {
     #[pymodule_export]
     use super::distribution::{Distribution, distribution_of};
     #[pymodule_export]
-    use super::operators::slices::{Link, forget, read_view};
-    #[pymodule_export]
     use super::operators::ufunc::UfuncBase;
     #[pymodule_export]
     use super::part_handle::{Memory, Part, Stored};
@@ -55,7 +53,9 @@ mod _native {
     #[pymodule_export]
     use super::{cuda_library, devices, live_exports, mpi_library, version};
     #[pymodule_export]
-    use crate::foreign::array_base::{plain, plain1, set_rules, set_watched};
+    use crate::foreign::array_base::{plain, plain1};
+    #[pymodule_export]
+    use crate::foreign::array_object::{Link, forget, read_view, set_rules, set_watched};
     use pyo3::prelude::*;
 
     #[pymodule_init]

@@ -410,7 +410,7 @@ impl<F: StepFunction> Loop<F> {
         let now = ArrayMemory::of(&self.state)?;
         let is_now = |step: &RecordedStep| step.phase == phase && are_alike(&step.before, &now);
         let count = self.recorded.len();
-        let found = |&first: &usize| (count - first) % period == 0 && is_now(&self.recorded[first]);
+        let found = |&first: &usize| (count - first).is_multiple_of(period) && is_now(&self.recorded[first]);
         if let Some(first) = (begin..count).rev().find(found) {
             // Steps that read numbers of their own do not go through tiles together.
             let ticks = self.clock.as_ref().is_some_and(StepClock::ticks) || self.streams.is_used();

@@ -141,8 +141,7 @@ impl Array {
         detached(py, make).map(Typed::from).map(Array::of)
     }
 
-    /// Elements in C order of the global shape, by their bytes. In the step of a `Loop` only if it is said so:
-    /// the same elements are then the same array in every step.
+    /// Elements in C order of the global shape, by their bytes; in the step of a `Loop` only if that is said.
     #[staticmethod]
     #[pyo3(signature = (dist, dtype, data, in_step = false))]
     fn from_bytes(

@@ -1,4 +1,4 @@
-//! What Python's operators and functions of elements do without Python where no rule of NumPy's has to decide.
+//! Slices and functions of elements: what is done without Python, where no rule of NumPy's has to decide.
 
 pub mod slices;
 pub mod ufunc;

@@ -1,94 +1,11 @@
-//! Slices as in NumPy: views, elements, and assignment, of keys that are integers, slices, '...' and None. What
-//! else a key, an array or a value may be, Python's part of the package decides.
+//! Slices as in NumPy: views, elements, and assignment, of keys that are integers, slices, '...' and None.
+//! What else a key, an array or a value may be, Python's part of the package decides.
 
-use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyWeakrefMethods, PyWeakrefReference};
+use pyo3::types::{PyBool, PyFloat, PyInt};
 
-use crate::foreign::array_base::{ArrayObject, Field, Known, native, unwatched};
-use crate::python::arrays::array::Array;
+use crate::foreign::array_object::{ArrayObject, Known, Link, forget, native, unwatched};
 use crate::python::arrays::selection::Selection;
-
-/// Where a view has its elements: `op` says which of `source`. `root` is the array that holds them.
-#[pyclass(frozen, module = "partita._native")]
-pub struct Link {
-    #[pyo3(get)]
-    source: Py<PyAny>,
-    #[pyo3(get)]
-    op: Py<PyAny>,
-    #[pyo3(get)]
-    root: Py<PyAny>,
-}
-
-#[pymethods]
-impl Link {
-    #[new]
-    fn new(source: &Bound<'_, PyAny>, op: &Bound<'_, PyAny>) -> PyResult<Link> {
-        let array = ArrayObject::required(source)?;
-        array.mark_viewed();
-        let root = array
-            .link()
-            .map_or_else(|| source.clone().unbind(), |link| link.get().root.clone_ref(source.py()));
-        Ok(Link { source: source.clone().unbind(), op: op.clone().unbind(), root })
-    }
-
-    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        [&self.source, &self.op, &self.root].into_iter().try_for_each(|object| visit.call(object))
-    }
-}
-
-impl Link {
-    fn selection<'a, 'py>(&'a self, py: Python<'py>) -> Option<&'a Bound<'py, Selection>> {
-        self.op.bind(py).cast_exact::<Selection>().ok()
-    }
-}
-
-/// The elements of a view as they are now, which it keeps until its root is written.
-#[pyfunction]
-pub fn read_view<'py>(view: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Array>> {
-    let (py, array) = (view.py(), ArrayObject::required(view)?);
-    let Some(link) = array.link() else { return Err(ArrayObject::unknown(view)) };
-    let (source, root) = (link.get().source.bind(py), link.get().root.bind(py));
-    let known = Known::get(py)?;
-    let ordered = link.get().selection(py).filter(|selection| selection.get().is_ordered());
-    let read = match (ordered, native(known, source)?) {
-        (Some(selection), Some(native)) => Bound::new(py, native.get().view(py, selection.get())?)?,
-        (Some(_), None) | (None, _) => {
-            known.read.bind(py).call1((source, &link.get().op))?.cast_into_exact::<Array>()?
-        }
-    };
-    let root = ArrayObject::required(root)?;
-    let readers = match root.get(Field::Readers).and_then(|readers| readers.cast_into::<PyList>().ok()) {
-        Some(readers) => readers,
-        None => {
-            let readers = PyList::empty(py);
-            root.set(Field::Readers, Some(readers.clone().into_any()));
-            readers
-        }
-    };
-    // Of a root that is only read, views that are gone are dropped whenever their number has doubled.
-    if readers.len() >= 64 && readers.len().is_power_of_two() {
-        let alive =
-            |reader: &Bound<'py, PyAny>| Some(reader.cast::<PyWeakrefReference>().ok()?.upgrade().is_some());
-        let kept: Vec<_> = readers.iter().filter(|reader| alive(reader) == Some(true)).collect();
-        readers.set_slice(0, readers.len(), PyList::new(py, kept)?.as_any())?;
-    }
-    readers.append(PyWeakrefReference::new(view)?)?;
-    array.set(Field::Native, Some(read.clone().into_any()));
-    Ok(read)
-}
-
-/// Views read the root's elements anew from now on.
-#[pyfunction]
-pub fn forget(root: &Bound<'_, PyAny>) -> PyResult<()> {
-    let Some(readers) = ArrayObject::required(root)?.take(Field::Readers) else { return Ok(()) };
-    for reader in readers.cast::<PyList>()?.iter() {
-        if let Some(view) = reader.cast::<PyWeakrefReference>()?.upgrade() {
-            ArrayObject::required(&view)?.set(Field::Native, None);
-        }
-    }
-    Ok(())
-}
 
 /// An array that a key selects from, and what it selects.
 struct Keyed<'py> {
