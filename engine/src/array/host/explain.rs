@@ -104,8 +104,10 @@ impl Array {
             order.push(node);
         }
         for node in order.iter().rev() {
-            let RecordedGraph { mut graph, nodes, .. } =
-                RecordedGraph::of(&node.team, &[Target::fresh(node)])?;
+            let mut targets = vec![Target::fresh(node)];
+            let beside = RecordedGraph::of(&node.team, &targets)?.repeated();
+            targets.extend(beside.iter().map(Target::fresh));
+            let RecordedGraph { mut graph, nodes, .. } = RecordedGraph::of(&node.team, &targets)?;
             let lowered = lower(&mut graph, &node.team, false)?;
             let mut explain = Explain {
                 graph: &graph,

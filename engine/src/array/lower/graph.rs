@@ -5,7 +5,7 @@
 //! Invariant: a graph contains everything that lowering reads of nodes, memory and targets. Graphs of equal
 //! programs are equal on all ranks.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use partita_kernels::{DType, Scalar};
@@ -13,12 +13,21 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::array::memory::pitch::Pitch;
 use crate::array::memory::storage::{HaloWidths, Storage};
-use crate::array::record::expr::{DistKey, Expr, NodeLayout, Portion, Slot};
+use crate::array::record::expr::{DistKey, Expr, NodeLayout, Portion, Slot, Which};
 use crate::array::record::map::Map;
 use crate::array::record::node::{Node, NodeState, distribution};
 use crate::error::Result;
 use crate::index::{Along, Distribution, Index, Region};
 use crate::team::Team;
+
+/// So many nodes are computed again by the way.
+const MOST_REPEATED: usize = 32;
+/// The shortest chain whose end is then kept, and the most ends.
+const LEAST_CHAIN: u32 = 16;
+const MOST_ENDS: usize = 4;
+
+/// The longest list of positions in a graph that is cached.
+const MOST_POSITIONS: usize = 512;
 
 /// A node of a graph.
 pub(crate) type NodeId = u32;
@@ -348,6 +357,29 @@ impl Numbering {
 }
 
 impl RecordedGraph {
+    /// Values to be computed beside the targets, because much that leads to them was computed before, by way
+    /// of other values: a chain that a program goes on with and never asks for would be computed from its
+    /// beginning every time.
+    pub fn repeated(&self) -> Vec<Arc<Node>> {
+        let again: Vec<bool> = self.nodes.iter().map(|node| node.is_repeated()).collect();
+        if again.iter().filter(|&&again| again).count() < MOST_REPEATED {
+            return Vec::new();
+        }
+        let new = self.graph.nodes.iter().zip(&again).filter(|&(_, again)| !again);
+        let operands = new.flat_map(|(node, _)| match &node.value {
+            GraphValue::Lazy(expr, _) => expr.operands().copied().collect(),
+            GraphValue::Memory(_) => Vec::new(),
+        });
+        let is_long = |&at: &NodeId| again[at as usize] && self.nodes[at as usize].depth() >= LEAST_CHAIN;
+        let ends: BTreeSet<NodeId> = operands.filter(is_long).collect();
+        let cells = |at: &NodeId| self.graph.shape(*at).iter().product::<i64>();
+        let most = self.graph.targets.iter().map(|target| 2 * cells(&target.node)).max().unwrap_or(0);
+        if ends.len() > MOST_ENDS || ends.iter().any(|at| cells(at) > most) {
+            return Vec::new();
+        }
+        ends.into_iter().map(|at| Arc::clone(&self.nodes[at as usize])).collect()
+    }
+
     /// # Errors
     /// That of a failed node.
     pub fn of(team: &Team, targets: &[Target]) -> Result<RecordedGraph> {
@@ -399,7 +431,12 @@ impl RecordedGraph {
                 GraphValue::Memory(MemoryState { dist, declared, pitch, valid })
             }
             NodeState::Lazy { expr, layout } => {
-                self.is_cacheable &= !matches!(expr, Expr::Listed { .. } | Expr::Number(..));
+                self.is_cacheable &= match expr {
+                    Expr::Number(..) => false,
+                    // Long lists are compared no faster than they are lowered.
+                    Expr::Listed { which: Which::At(positions), .. } => positions.len() <= MOST_POSITIONS,
+                    _ => true,
+                };
                 let layout = match layout {
                     NodeLayout::Free => NodeLayout::Free,
                     NodeLayout::Known(dist) => NodeLayout::Known(dist.clone()),

@@ -3,7 +3,7 @@
 //! A node's value never changes. Assignment makes a new node and swaps it into the handle, so an expression
 //! recorded earlier still sees the value it was recorded with.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use partita_kernels::{DType, Scalar};
@@ -57,6 +57,8 @@ pub(crate) struct Node {
     /// Whether it was made to carry an error, so that recording with it takes no lock.
     is_failed: bool,
     depth: AtomicU32,
+    /// Whether another value was computed by way of it, so that doing so again repeats work.
+    is_repeated: AtomicBool,
 }
 
 /// The longest chain of nodes, one computed from the other, from an expression on. It counts from when they
@@ -93,7 +95,8 @@ impl Node {
     ) -> Arc<Node> {
         let is_failed = matches!(state, NodeState::Failed(_));
         let (team, state, depth) = (team.clone(), Mutex::new(state), AtomicU32::new(depth));
-        Arc::new(Node { shape, dtype, team, sources, state, is_failed, depth })
+        let is_repeated = AtomicBool::new(false);
+        Arc::new(Node { shape, dtype, team, sources, state, is_failed, depth, is_repeated })
     }
 
     /// The elements of this value that a map says, as a value of this shape.
@@ -126,6 +129,16 @@ impl Node {
     /// The longest chain of recorded operations that leads to it.
     pub fn depth(&self) -> u32 {
         self.depth.load(Ordering::Relaxed)
+    }
+
+    /// Another value is computed by way of it.
+    pub fn mark_repeated(&self) {
+        self.is_repeated.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether one was before.
+    pub fn is_repeated(&self) -> bool {
+        self.is_repeated.load(Ordering::Relaxed)
     }
 
     /// Counts the chain again, from its operands' counts.

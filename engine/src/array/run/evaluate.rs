@@ -37,8 +37,7 @@ pub(crate) fn compute_targets(recorder: &Recorder, targets: Vec<Target>) -> Resu
     }
     let Some(team) = targets.first().map(|target| target.node.team.clone()) else { return Ok(Vec::new()) };
     if targets.iter().all(|target| target.node.team == team) {
-        let recorded = record_with_sources(recorder, &team, &targets)?;
-        return evaluate_on(recorder, &team, &targets, recorded);
+        return evaluate_all(recorder, &team, targets);
     }
     let mut results: Vec<Option<Arc<Storage>>> = vec![None; targets.len()];
     let mut teams: Vec<(Team, Vec<usize>, Vec<Target>)> = Vec::new();
@@ -52,12 +51,27 @@ pub(crate) fn compute_targets(recorder: &Recorder, targets: Vec<Target>) -> Resu
         }
     }
     for (team, places, members) in teams {
-        let recorded = record_with_sources(recorder, &team, &members)?;
-        for (at, storage) in places.into_iter().zip(evaluate_on(recorder, &team, &members, recorded)?) {
+        for (at, storage) in places.into_iter().zip(evaluate_all(recorder, &team, members)?) {
             results[at] = Some(storage);
         }
     }
     Ok(results.into_iter().flatten().collect())
+}
+
+/// Computes targets of one team, and beside them what would else be computed again and again.
+fn evaluate_all(recorder: &Recorder, team: &Team, mut targets: Vec<Target>) -> Result<Vec<Arc<Storage>>> {
+    let mut recorded = record_with_sources(recorder, team, &targets)?;
+    let wanted = targets.len();
+    // The step of a `Loop` ends with all values of its state computed.
+    let repeated = if recorder.is_recording() { Vec::new() } else { recorded.repeated() };
+    if !repeated.is_empty() {
+        targets.extend(repeated.iter().map(Target::fresh));
+        recorded = RecordedGraph::of(team, &targets)?;
+    }
+    recorded.nodes.iter().for_each(|node| node.mark_repeated());
+    let mut results = evaluate_on(recorder, team, &targets, recorded)?;
+    results.truncate(wanted);
+    Ok(results)
 }
 
 /// The graph of targets whose operands on other teams are computed. Operands of these are on further teams,

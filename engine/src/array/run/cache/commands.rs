@@ -46,9 +46,18 @@ struct CachedStep {
 
 /// Memory that a step begins with.
 enum Make {
-    Array { node: NodeId, layout: ArrayLayout, memory: ArrayMemory },
+    Array {
+        node: NodeId,
+        layout: ArrayLayout,
+        memory: ArrayMemory,
+    },
     Temporary(Vec<Option<(Device, u64)>>),
+    /// An index list, which stays.
+    List(Buffer),
 }
+
+/// The bytes of all index lists of an evaluation that is kept.
+const MOST_LISTED: u64 = 1 << 12;
 
 struct ArrayLayout {
     dist: Arc<Distribution>,
@@ -83,7 +92,9 @@ enum Made {
 
 impl CachedCommands {
     pub fn len(&self) -> usize {
-        self.steps.iter().map(|step| step.commands.len()).sum()
+        let lists =
+            |step: &CachedStep| step.makes.iter().filter(|make| matches!(make, Make::List(_))).count();
+        self.steps.iter().map(|step| step.commands.len() + lists(step)).sum()
     }
 
     /// Whether a device no longer keeps one of the programs.
@@ -103,7 +114,7 @@ impl CachedCommands {
         let makes = self.steps.iter().flat_map(|step| &step.makes);
         let node = |make: &Make| match make {
             Make::Array { node, .. } => recorded.nodes.get(*node as usize).cloned(),
-            Make::Temporary(_) => None,
+            Make::Temporary(_) | Make::List(_) => None,
         };
         let mut nodes: Vec<Option<Arc<Node>>> = makes.map(node).collect();
         // Nobody else holds what only steps in between read.
@@ -117,6 +128,11 @@ impl CachedCommands {
                 let new = make.memory(team, targets, array)?;
                 made.push(Some(new));
             }
+            recorder.keep(
+                step.makes
+                    .iter()
+                    .filter_map(|make| if let Make::List(list) = make { Some(list) } else { None }),
+            );
             let part = |&(at, part): &MemorySlot| {
                 let buffer = match at.checked_sub(operands) {
                     None => recorded.memory[at].1.parts[part].as_ref(),
@@ -170,6 +186,7 @@ impl Make {
     ) -> Result<Made> {
         let (layout, memory) = match self {
             Make::Array { layout, memory, .. } => (layout, memory),
+            Make::List(list) => return Ok(Made::Temporary(vec![Some(list.clone())])),
             Make::Temporary(parts) => {
                 let part = |part: &Option<(Device, u64)>| {
                     part.as_ref().map(|(device, bytes)| device.alloc(*bytes)).transpose()
@@ -223,6 +240,8 @@ pub(crate) struct CommandsBuilder {
     /// Arrays that several steps compute.
     begun: FxHashSet<NodeId>,
     operands: usize,
+    /// Bytes of index lists.
+    listed: u64,
     /// The next memory's number; `None` once something cannot be kept.
     next: Option<usize>,
 }
@@ -238,6 +257,7 @@ impl CommandsBuilder {
             released: FxHashSet::default(),
             begun: FxHashSet::default(),
             operands: recorded.memory.len(),
+            listed: 0,
             next: Some(0),
         };
         let mut operands = recorded.memory.iter();
@@ -320,8 +340,15 @@ impl CommandsBuilder {
         }
         let written = work.commands().iter().flat_map(|command| command.op.writes());
         let written: FxHashSet<u64> = written.map(|memory| memory.id).collect();
+        for list in &work.uploads {
+            self.listed += list.allocation().bytes;
+            let at = self.next.filter(|_| self.listed <= MOST_LISTED)?;
+            self.next = Some(at + 1);
+            self.slots(at, std::iter::once(Some(list)))?;
+            new.makes.push(Make::List(list.clone()));
+        }
         // After the results, as when the step ran first: so a step of a `Loop` soon finds the memory that it
-        // found before. Other leases are index lists, which are uploaded each time.
+        // found before.
         for lease in work.leases.iter().filter(|lease| written.contains(&lease.allocation().id)) {
             new.released.push(self.next?);
             new.makes.push(self.temporary(std::iter::once(Some(lease)))?);

@@ -9,7 +9,7 @@ use partita_kernels::FoldOp;
 
 use crate::array::lower::graph::{Graph, GraphExpr, GraphValue, GraphWindow, NodeId, Placement};
 use crate::array::memory::storage::HaloWidths;
-use crate::array::record::expr::{DistKey, Expr, NodeLayout, Pointwise, Reduction};
+use crate::array::record::expr::{DistKey, Expr, NodeLayout, Pointwise, Reduction, Which};
 use crate::array::record::map::Map;
 use crate::array::run::cache::{CachedWay, MAX_KEPT, cache_of};
 use crate::array::{Operand, assign_all, eval_all};
@@ -90,7 +90,11 @@ fn small(arrays: &[Array], numbers: &mut Numbers) -> Array {
     let (x, y) = (window(0, row), window(1, row));
     let again = &y;
     let joined = |last: &Array| Array::concatenate(&[&x, &y, last], 0).unwrap().slice(&s![8..13]);
-    match numbers.below(22) {
+    match numbers.below(23) {
+        22 => {
+            let positions = [9, 7, 5, 3, 1, 0, 2, 4, 6, 8 + numbers.below(2) as i64];
+            x.gather(&[5, 2], &positions).unwrap() - y.redistribute(&again_on(&y)).unwrap()
+        }
         21 => x.sort(0, false) - &y,
         15 => &x - x.cumulative_sum(0),
         16 => x.cumulative_sum(1) - y.sum(&[0]),
@@ -199,7 +203,7 @@ fn run(team: &Team, seed: u64, forgets: bool) -> Vec<(Vec<u8>, u64)> {
 type Component = (&'static str, fn(&mut Graph));
 
 /// All but those of targets: what is missing of several is computed by itself.
-const COMPONENTS: [Component; 12] = [
+const COMPONENTS: [Component; 13] = [
     ("constants", |key| {
         each_expr(key, |expr, _| {
             if let Expr::Constant(scalar) = expr {
@@ -242,6 +246,13 @@ const COMPONENTS: [Component; 12] = [
         each_expr(key, |expr, _| {
             if let Expr::Joined(boxes) = expr {
                 boxes.clear();
+            }
+        });
+    }),
+    ("positions", |key| {
+        each_expr(key, |expr, _| {
+            if let Expr::Listed { which, .. } = expr {
+                *which = Which::All;
             }
         });
     }),
@@ -437,9 +448,48 @@ fn numbers_that_change_need_one_form_and_one_kernel() {
 }
 
 #[test]
+fn a_chain_that_is_never_asked_for_is_not_computed_from_its_beginning_again() {
+    for parts in [1, 3] {
+        let team = Team::on(&[Device::host()], parts).unwrap();
+        let dist = Distribution::default_partition(parts, &[10]).unwrap();
+        let start = || Array::from_fn(&team, &dist, |at| 0.1 + 0.07 * at[0] as f64).unwrap();
+        let run = |asks: bool| {
+            let (mut x, mut v) = (start(), &start() * 0.5);
+            for _ in 0..200 {
+                let moved = &x + &v * 0.01;
+                x.assign(&s![..], &moved).unwrap();
+                v = x.greater(0.6).select(&-&v, &(&v * 0.999));
+                if asks {
+                    v.eval().unwrap();
+                }
+            }
+            let bits = [&x, &v].map(|array| array.to_bytes().unwrap());
+            (bits, cache_of(&team).evaluations.len())
+        };
+        let ((asked, _), (never, kept)) = (run(true), run(false));
+        assert!(asked == never);
+        // Of 200 evaluations few are different.
+        assert!(kept < 40, "{kept} on {parts} parts");
+        let chain = || (0..40).fold(start(), |v, _| v * 0.999 + 0.001);
+        let (asked, again) = (chain(), chain());
+        (&again + 1.0).eval().unwrap();
+        let [once, twice] = [&asked, &again].map(|v| v * 2.0);
+        // Explained as it is computed: the chain's end is stored, too.
+        let texts = [&once, &twice].map(|array| array.explain().unwrap().to_string());
+        assert!(texts[0] != texts[1], "{}", texts[1]);
+        eval_all(&[&once]).unwrap();
+        eval_all(&[&twice]).unwrap();
+        assert_eq!([asked.is_computed(), again.is_computed()], [false, true]);
+        assert_eq!(once.to_bytes().unwrap(), twice.to_bytes().unwrap());
+    }
+}
+
+#[test]
 fn commands_of_lists_of_steps_are_kept_and_repeated() {
     type Program = fn(&Array) -> Array;
-    let programs: [(&str, Program); 9] = [
+    let programs: [(&str, Program); 11] = [
+        ("elements by number", |u| u.gather(&[5], &[0, 27, 3, 14, 0]).unwrap() * 2.0),
+        ("elements in another shape", |u| u.transpose(&[1, 0]).reshape(&[2, 14]).unwrap() * 2.0),
         ("a sum of nothing", |u| (u.slice(&s![3..3]) * 2.0 + 1.0).sum(&[]) + u.sum(&[])),
         ("minima of nothing", |u| u.slice(&s![.., 1..1]).sum(&[1]) + u.max(&[1])),
         ("a scan", |u| u.cumulative_sum(0)),

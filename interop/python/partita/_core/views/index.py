@@ -91,6 +91,11 @@ def _of_one(key: Any, shape: tuple[int, ...]) -> Any:
     """The positions that one mask of all elements or a list of indices into a line selects; None for other keys."""
     import numpy as np
 
+    if isinstance(key, list) and len(shape) == 1:
+        try:
+            key = np.asarray(key)
+        except ValueError:
+            return None
     if not isinstance(key, np.ndarray):
         return None
     if key.dtype == bool and key.shape == shape and shape:

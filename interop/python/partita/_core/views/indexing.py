@@ -7,12 +7,15 @@ from typing import Any
 
 from ... import _native
 from ..base import A, BaseArray, made, operand, scalar_of
-from ..dtypes import can_cast, number_of
+from ..dtypes import bool_, can_cast, number_of
 from .index import Selection, positions_of, selection_of
 from ..memory import NUMBERS
 from ..rules import of_rank, where
-from ..watch import is_watched, watch
+from ..watch import in_step, is_watched, watch
 from .links import Link, Strides, put, read, scatter, view
+
+#: The elements of an array that a mask selects from by a read on the host.
+_FEW = 512
 
 
 def select(x: A, key: Any) -> A:
@@ -40,8 +43,14 @@ def _by_array(x: A, key: Any) -> A | None:
     """What one of our arrays selects on the devices: a mask of all elements, or indices into one dimension; None for other keys."""
     if not isinstance(key, BaseArray) or x._scalar or x.dtype.kind == "c" or 0 in x.shape:
         return None
-    if key.dtype == bool and key.shape == x.shape:
+    if key.dtype is bool_ and key.shape == x.shape:
         flat = (x.size,)
+        if x.size <= _FEW and not in_step():
+            # One small read, where counting on the devices takes several launches and a read.
+            import numpy as np
+
+            numbers = np.flatnonzero(key.numpy())
+            return type(x)(x._native.gathered(numbers.shape, numbers))
         return type(x)(x._native.reshaped(flat).compressed(key._native.reshaped(flat)))
     if key.dtype.kind in "iu" and x.ndim == 1 and not key._scalar and key.size:
         return type(x)(x._native.taken(key._native))
@@ -158,7 +167,7 @@ def _assign_at(x: A, key: Any, value: Any) -> None:
     """Assignment of a number or an array where a key with arrays in it selects."""
     mask = key[0] if isinstance(key, tuple) and len(key) == 1 else key
     array = value if isinstance(value, BaseArray) else None
-    if isinstance(mask, BaseArray) and mask.dtype == bool and mask.shape == x.shape and (array is None or array.ndim == 0):
+    if isinstance(mask, BaseArray) and mask.dtype is bool_ and mask.shape == x.shape and (array is None or array.ndim == 0):
         # Stays on the devices, in the type of the array.
         filled = type(x)(x._native.constant(x.dtype.name, value), x._scalar) if array is None else array.astype(x.dtype)
         assign(x, ..., where(mask, filled, x))
@@ -170,6 +179,9 @@ def _assign_at(x: A, key: Any, value: Any) -> None:
         line = _native.Array.full(_native.Distribution((numbers.size,), team=x.team), x.dtype.name, value)
     else:
         given, wanted = _as_shape(array, numbers.shape).cast(x.dtype.name), numbers.shape or (1,)
+        if given.shape == wanted and len(wanted) == 1:
+            scatter(x, _contiguous(numbers), given)
+            return
         front = len(wanted) - len(given.shape)
         kept = enumerate(zip(given.shape, wanted[front:], strict=True))
         stretched: Strides = [(None, 0, 0, count) for count in wanted[:front]]
