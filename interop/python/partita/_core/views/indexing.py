@@ -14,7 +14,7 @@ from ..rules import of_rank, where
 from ..watch import in_step, is_watched, watch
 from .links import Link, Strides, put, read, scatter, view
 
-#: The elements of an array that a mask selects from by a read on the host.
+#: The elements of a mask, or of indices, that the host reads: one small read, where devices take several launches and a read.
 _FEW = 512
 
 
@@ -46,13 +46,13 @@ def _by_array(x: A, key: Any) -> A | None:
     if key.dtype is bool_ and key.shape == x.shape:
         flat = (x.size,)
         if x.size <= _FEW and not in_step():
-            # One small read, where counting on the devices takes several launches and a read.
             import numpy as np
 
             numbers = np.flatnonzero(key.numpy())
             return type(x)(x._native.gathered(numbers.shape, numbers))
         return type(x)(x._native.reshaped(flat).compressed(key._native.reshaped(flat)))
-    if key.dtype.kind in "iu" and x.ndim == 1 and not key._scalar and key.size:
+    # A few indices are read on the host, too.
+    if key.dtype.kind in "iu" and x.ndim == 1 and not key._scalar and (key.size > _FEW or (key.size and in_step())):
         return type(x)(x._native.taken(key._native))
     return None
 
