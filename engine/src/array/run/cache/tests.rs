@@ -448,7 +448,7 @@ fn numbers_that_change_need_one_form_and_one_kernel() {
 }
 
 #[test]
-fn a_chain_that_is_never_asked_for_is_not_computed_from_its_beginning_again() {
+fn a_chain_that_nobody_reads_is_not_computed_from_its_beginning_again() {
     for parts in [1, 3] {
         let team = Team::on(&[Device::host()], parts).unwrap();
         let dist = Distribution::default_partition(parts, &[10]).unwrap();
