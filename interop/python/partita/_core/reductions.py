@@ -12,7 +12,7 @@ from .base import A, array_of, arrays_of, made
 from .dtypes import DType, as_dtype, bfloat16, bool_, default, float16, float32, float64, float_for, wide_for
 from .views.index import Axis, axes_of, one_axis
 from . import rules
-from .rearrange import broadcast_to, expand_dims, moveaxis, pad, reshape, swapaxes
+from .rearrange import broadcast_to, moveaxis, pad, reshape, swapaxes
 from .rules import binary, conj
 from .views.indexing import select, write
 from .watch import is_watched, watch, watched
@@ -228,15 +228,13 @@ def matmul(a: A, b: A, /, out: Any = None, *, dtype: Any = None, casting: str = 
     if a.ndim == 0 or b.ndim == 0 or a.shape[-1] != inner:
         shapes = f"{a.shape} and {b.shape}"
         raise ValueError(f"matmul: expected the last extent of the first to be the inner one of the second, given {shapes}; transpose one")
-    left = a if a.ndim > 1 else expand_dims(a, 0)
-    right = b if b.ndim > 1 else expand_dims(b, -1)
-    result = _sum_of_products(expand_dims(left, -2), expand_dims(swapaxes(right, -1, -2), -3), -1)
-    key: list[slice | int] = [slice(None)] * result.ndim
-    if a.ndim == 1:
-        key[-2] = 0
-    if b.ndim == 1:
-        key[-1] = 0
-    result = select(result, tuple(key)) if 0 in key else result
+    columns = swapaxes(b, -1, -2) if b.ndim > 1 else b
+    if a.ndim == 1 == b.ndim:
+        result = _sum_of_products(a[None], b, -1)[0]
+    elif a.ndim == 1 or b.ndim == 1:
+        result = _sum_of_products(a, columns, -1)
+    else:
+        result = _sum_of_products(a[..., None, :], columns[..., None, :, :], -1)
     return result if out is None else write("matmul", out, result, casting=casting)
 
 
