@@ -13,16 +13,16 @@ pub const FILES_PER_FOLDER: usize = 12;
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
     ("kernels/src", 27_756),
-    ("engine/src", 46_872),
+    ("engine/src", 46_893),
     ("simcuda/src", 8_530),
     ("interop/src", 8_765),
-    ("interop/python", 14_211),
+    ("interop/python", 14_209),
     ("benches", 9_340),
     ("xtask", 5_410),
     ("examples", 2_700),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 123_575;
+pub const TOTAL_BUDGET: usize = 123_594;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

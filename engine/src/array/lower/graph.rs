@@ -130,6 +130,14 @@ impl Graph {
         (self.nodes.len() - 1) as NodeId
     }
 
+    /// Whether a list says which elements it takes.
+    pub fn has_positions(&self) -> bool {
+        let is_listed = |value: &GraphValue| {
+            matches!(value, GraphValue::Lazy(Expr::Listed { which: Which::At(_), .. }, _))
+        };
+        self.nodes.iter().any(|node| is_listed(&node.value))
+    }
+
     pub fn shape(&self, node: NodeId) -> &Index {
         &self.nodes[node as usize].shape
     }

@@ -8,7 +8,7 @@ use std::any::Any;
 use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::array::lower::graph::Graph;
 use crate::array::lower::steps::list::Lowered;
@@ -68,7 +68,10 @@ pub(crate) fn find(team: &Team, graph: &Graph) -> Option<Arc<CachedEvaluation>> 
 /// Keeps an evaluation for the next time.
 pub(crate) fn keep(team: &Team, cached: CachedEvaluation) {
     if cached.graph.nodes.len() <= MAX_NODES {
-        cache_of(team).insert(cached);
+        let mut cache = cache_of(team);
+        if !cached.graph.has_positions() || cache.saw(cached.hash) {
+            cache.insert(cached);
+        }
     }
 }
 
@@ -77,6 +80,8 @@ pub(crate) fn keep(team: &Team, cached: CachedEvaluation) {
 struct EvaluationCache {
     evaluations: FxHashMap<u64, Arc<CachedEvaluation>>,
     weight: usize,
+    /// Graphs with lists of positions that came once. Random lists never come again.
+    seen: FxHashSet<u64>,
     /// The programs that devices had forgotten when the cache last looked.
     forgotten: u64,
     #[cfg(test)]
@@ -89,6 +94,14 @@ impl EvaluationCache {
         #[cfg(test)]
         (self.found += 1);
         Some(Arc::clone(cached))
+    }
+
+    /// Whether a graph came before; it has come now.
+    fn saw(&mut self, hash: u64) -> bool {
+        if self.seen.len() >= MAX_NODES {
+            self.seen.clear();
+        }
+        !self.seen.insert(hash)
     }
 
     fn insert(&mut self, cached: CachedEvaluation) {
