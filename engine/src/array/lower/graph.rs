@@ -344,6 +344,8 @@ pub(crate) struct RecordedGraph {
     /// Whether an evaluation of this graph can be kept for the next one that is equal: not with elements by
     /// their numbers, or numbers of a `Loop`'s step.
     pub is_cacheable: bool,
+    /// How many nodes were computed before, by the way.
+    repeats: usize,
     /// Operands on other teams that are not computed yet: their evaluations come before.
     pub pending: Vec<Arc<Node>>,
 }
@@ -369,10 +371,10 @@ impl RecordedGraph {
     /// of other values: a chain that a program goes on with and never asks for would be computed from its
     /// beginning every time.
     pub fn repeated(&self) -> Vec<Arc<Node>> {
-        let again: Vec<bool> = self.nodes.iter().map(|node| node.is_repeated()).collect();
-        if again.iter().filter(|&&again| again).count() < MOST_REPEATED {
+        if self.repeats < MOST_REPEATED {
             return Vec::new();
         }
+        let again: Vec<bool> = self.nodes.iter().map(|node| node.is_repeated()).collect();
         let new = self.graph.nodes.iter().zip(&again).filter(|&(_, again)| !again);
         let operands = new.flat_map(|(node, _)| match &node.value {
             GraphValue::Lazy(expr, _) => expr.operands().copied().collect(),
@@ -397,8 +399,15 @@ impl RecordedGraph {
         let mut numbering = Numbering { numbers, met: Vec::new() };
         let mut nodes: Vec<Arc<Node>> = Vec::with_capacity(USUAL);
         let (memory, numbers, pending) = (Vec::new(), Vec::new(), Vec::new());
-        let mut recorded =
-            RecordedGraph { graph, nodes: Vec::new(), memory, numbers, is_cacheable: true, pending };
+        let mut recorded = RecordedGraph {
+            graph,
+            nodes: Vec::new(),
+            memory,
+            numbers,
+            is_cacheable: true,
+            repeats: 0,
+            pending,
+        };
         for target in targets {
             let placement = target.placement.try_map(graph_window)?;
             let node = numbering.number(&target.node);
@@ -409,6 +418,7 @@ impl RecordedGraph {
         loop {
             nodes.append(&mut numbering.met);
             let Some(node) = nodes.get(recorded.graph.nodes.len()) else { break };
+            recorded.repeats += usize::from(node.is_repeated());
             let is_source = sources.contains(&(recorded.graph.nodes.len() as NodeId));
             let value = recorded.value(node, is_source, &mut numbering)?;
             if let GraphValue::Lazy(Expr::Moved { base }, _) = value {

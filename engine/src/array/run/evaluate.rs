@@ -58,6 +58,9 @@ pub(crate) fn compute_targets(recorder: &Recorder, targets: Vec<Target>) -> Resu
     Ok(results.into_iter().flatten().collect())
 }
 
+/// The nodes of the largest graph whose nodes are known again.
+const MOST_MARKED: usize = 4096;
+
 /// Computes targets of one team, and beside them what would else be computed again and again.
 fn evaluate_all(recorder: &Recorder, team: &Team, mut targets: Vec<Target>) -> Result<Vec<Arc<Storage>>> {
     let mut recorded = record_with_sources(recorder, team, &targets)?;
@@ -68,7 +71,10 @@ fn evaluate_all(recorder: &Recorder, team: &Team, mut targets: Vec<Target>) -> R
         targets.extend(repeated.iter().map(Target::fresh));
         recorded = RecordedGraph::of(team, &targets)?;
     }
-    recorded.nodes.iter().for_each(|node| node.mark_repeated());
+    // Of what is larger, nearly all is new.
+    if recorded.nodes.len() <= MOST_MARKED {
+        recorded.nodes.iter().for_each(|node| node.mark_repeated());
+    }
     let mut results = evaluate_on(recorder, team, &targets, recorded)?;
     results.truncate(wanted);
     Ok(results)
