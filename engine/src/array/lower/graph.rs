@@ -380,7 +380,11 @@ impl RecordedGraph {
             GraphValue::Lazy(expr, _) => expr.operands().copied().collect(),
             GraphValue::Memory(_) => Vec::new(),
         });
-        let is_long = |&at: &NodeId| again[at as usize] && self.nodes[at as usize].depth() >= LEAST_CHAIN;
+        // What is moved from another team is computed there.
+        let is_here = |at: NodeId| matches!(self.graph.nodes[at as usize].value, GraphValue::Lazy(..));
+        let is_long = |&at: &NodeId| {
+            again[at as usize] && is_here(at) && self.nodes[at as usize].depth() >= LEAST_CHAIN
+        };
         let ends: BTreeSet<NodeId> = operands.filter(is_long).collect();
         let cells = |at: &NodeId| self.graph.shape(*at).iter().product::<i64>();
         let most = self.graph.targets.iter().map(|target| 2 * cells(&target.node)).max().unwrap_or(0);
