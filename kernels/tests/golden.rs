@@ -234,7 +234,8 @@ fn golden_files_are_current() {
 /// What Metal and DirectX 12 compile is naga's translation of the WGSL, without what their adapters lack.
 #[test]
 fn naga_translates_the_text_for_metal_and_directx() {
-    let target = wgsl::WgslTarget { f64: false, whole_vectors: true, ..wgsl::WgslTarget::CAUTIOUS };
+    let target =
+        wgsl::WgslTarget { f64: false, whole_vectors: true, subgroups: true, ..wgsl::WgslTarget::CAUTIOUS };
     let hlsl = wgsl::WgslTarget { whole_vectors: false, ..target };
     let mut count = 0;
     for kernel in golden_cases() {

@@ -9,8 +9,9 @@
 //! barriers serve the whole block of `CHUNK * threads * steps` values of one kept point. With one thread per
 //! block, neighbouring invocations have neighbouring kept points; with several, neighbouring values.
 //!
-//! Subgroups are not needed for that: barriers are few, and the order of lanes in a subgroup, which shuffles
-//! would depend on, is the driver's.
+//! Where the adapter has subgroups, the lanes of one combine their chunks of a step by shuffles before the
+//! first barrier. Invocations are numbered by subgroup and lane then, so that the order does not depend on how
+//! the driver arranges them. Partial results of 64 bits take the barriers alone: few adapters shuffle them.
 //!
 //! Invariants: barriers are in uniform control flow, so invocations without work repeat the last item and
 //! store nothing. No loop has more turns than a workgroup has invocations: lavapipe leaves long loops.
@@ -43,7 +44,9 @@ pub(super) fn stages(verified: &Verified, target: &WgslTarget, layout: LaunchBlo
     let dims = |folded: bool| (0..kernel.rank).filter(|&k| axes[k] == folded).collect::<Vec<_>>();
     let room = WORKGROUP_BYTES / (8 * partials.len().max(1) * (layout::MAX_STEPS as usize + 1));
     let target = WgslTarget { workgroup_size: target.workgroup_size.min(1 << room.ilog2()), ..*target };
-    let plan = FoldStages { folds, outputs, partials, kept: dims(false), folded: dims(true), layout };
+    let has_subgroups = target.subgroups && partials.iter().all(|dtype| dtype.size_bytes() == 4);
+    let (kept, folded) = (dims(false), dims(true));
+    let plan = FoldStages { folds, outputs, partials, kept, folded, has_subgroups, layout };
     let stages = [FoldStages::reduce, FoldStages::tree, FoldStages::finish];
     let stages = stages.map(|stage| stage(&plan, Writer::new(verified, &target, &plan.layout))).to_vec();
     Shader { stages, layout: plan.layout, partials: plan.partials }
@@ -65,6 +68,8 @@ struct FoldStages<'a> {
     partials: Vec<DType>,
     kept: Vec<usize>,
     folded: Vec<usize>,
+    /// Lanes of a subgroup combine their values without memory.
+    has_subgroups: bool,
     layout: LaunchBlockLayout,
 }
 
@@ -149,6 +154,9 @@ impl FoldStages<'_> {
             .collect();
         w.line(&format!("fn neutral() -> Partial {{ return Partial({}); }}", neutrals.join(", ")));
         self.declare_combine(w);
+        if self.has_subgroups {
+            self.declare_shuffles(w);
+        }
         w.line("fn entry(at: u32, is_there: bool) -> Partial {");
         w.line("if (is_there) { return partials[at]; }");
         w.line("return neutral();");
@@ -189,9 +197,30 @@ impl FoldStages<'_> {
         w.line("}");
     }
 
+    /// Declares `shuffled`, the combination over so many levels of lanes; every lane gets its pair's.
+    fn declare_shuffles(&self, w: &mut Writer) {
+        let streams: Vec<String> =
+            (0..self.streams()).map(|k| format!("subgroupShuffleXor(x.s{k}, bit)")).collect();
+        w.line("fn shuffled(own: Partial, local: u32, levels: u32) -> Partial {");
+        w.line("var x = own;");
+        w.line("for (var level = 0u; level < levels; level += 1u) {");
+        w.line("let bit = 1u << level;");
+        w.line(&format!("let y = Partial({});", streams.join(", ")));
+        w.line("if ((local & bit) == 0u) { x = combine(x, y); } else { x = combine(y, x); }");
+        w.line("}");
+        w.line("return x;");
+        w.line("}");
+    }
+
     /// Which block of which kept point this invocation folds, and which of its threads it is.
     fn open(&self, w: &mut Writer) {
         let (size, log) = (w.target.workgroup_size, w.word(layout::LOG_THREADS));
+        if self.has_subgroups {
+            w.has_subgroups = true;
+            w.line(&format!("let is_whole = subgroups * lanes == {size}u;"));
+            w.line("let local = select(index, subgroup * lanes + place, is_whole);");
+            w.line(&format!("let levels = select(0u, min({log}, firstTrailingBit(lanes)), is_whole);"));
+        }
         w.line(&format!("let threads = 1u << {log};"));
         w.line("let lane = local & (threads - 1u);");
         w.line(&format!("let unit = (({}) * {size}u + local) >> {log};", w.number()));
@@ -229,14 +258,26 @@ impl FoldStages<'_> {
         w.line(&format!("for (var step = 0u; step < {steps}; step += 1u) {{"));
         w.line(&format!("let first = {first} + ((((block * {steps} + step) << {log}) + lane) * {values}u);"));
         chunk(self, w);
-        w.line(&format!("partials[(((local >> {log}) * {steps} + step) << {log}) + lane] = x;"));
+        let at = format!("(((local >> {log}) * {steps} + step) << {log}) + lane");
+        if self.has_subgroups {
+            w.line("x = shuffled(x, local, levels);");
+            w.line(&format!(
+                "if ((lane & ((1u << levels) - 1u)) == 0u) {{ partials[({at}) >> levels] = x; }}"
+            ));
+        } else {
+            w.line(&format!("partials[{at}] = x;"));
+        }
         w.line("}");
+        let left = |results: String| match self.has_subgroups {
+            true => format!("({results}) >> levels"),
+            false => results,
+        };
         // Neighbours in memory are neighbours in the order of the fold: so many of them to one, until one is
         // left of each block. Sources and results are different places.
-        w.line(&format!("var count = {size}u * {steps};"));
+        w.line(&format!("var count = {};", left(format!("{size}u * {steps}"))));
         w.line("var source = 0u;");
         w.line(&format!("var sink = {}u;", size * layout::MAX_STEPS));
-        w.line(&format!("for (var width = {steps} << {log}; width > 1u; ) {{"));
+        w.line(&format!("for (var width = {}; width > 1u; ) {{", left(format!("{steps} << {log}"))));
         w.line(&format!("let radix = min(width, {radix}u);"));
         w.line("width /= radix;");
         w.line("count /= radix;");

@@ -43,6 +43,8 @@ pub struct WgslTarget {
     /// Most points or values of an invocation whose loads are written side by side, so that all are under
     /// way at once: a power of two. 1 makes short shaders, for adapters whose compiler is slow.
     pub unroll: u32,
+    /// Lanes of a subgroup may read each other's registers.
+    pub subgroups: bool,
     /// Storage bindings the adapter allows in one stage.
     pub max_bindings: u32,
     /// What the text gets wrong on purpose.
@@ -90,6 +92,7 @@ impl WgslTarget {
         exact_fma64: false,
         whole_vectors: false,
         unroll: layout::CHUNK,
+        subgroups: false,
         max_bindings: 8,
         faults: DriverFaults {
             flush_sums: false,
@@ -240,6 +243,8 @@ pub(super) struct Writer<'a> {
     pub indent: usize,
     /// Parameters are bound as units ([`super::rows`]).
     pub has_units: bool,
+    /// The entry point knows its place in a subgroup.
+    pub has_subgroups: bool,
     routines: BTreeSet<&'static str>,
 }
 
@@ -260,6 +265,7 @@ impl<'a> Writer<'a> {
             text,
             indent: 1,
             has_units: false,
+            has_subgroups: false,
             routines,
         }
     }
@@ -333,10 +339,16 @@ impl<'a> Writer<'a> {
         source.push_str(&routines);
         source.push_str(&self.declarations);
         let _ = writeln!(source, "@compute @workgroup_size({})", self.target.workgroup_size);
+        let local = match self.has_subgroups {
+            false => "local: u32",
+            true => {
+                "index: u32, @builtin(num_subgroups) subgroups: u32, @builtin(subgroup_id) subgroup: u32, \
+                 @builtin(subgroup_size) lanes: u32, @builtin(subgroup_invocation_id) place: u32"
+            }
+        };
         let _ = writeln!(
             source,
-            "fn {entry}(@builtin(workgroup_id) group: vec3<u32>, \
-             @builtin(local_invocation_index) local: u32) {{"
+            "fn {entry}(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) {local}) {{"
         );
         source.push_str(&self.text);
         source.push_str("}\n");

@@ -38,6 +38,7 @@ fn validate(kernel: &Verified, target: &WgslTarget) {
         let mut capabilities = Capabilities::empty();
         capabilities.set(Capabilities::FLOAT64, target.f64);
         capabilities.set(Capabilities::SHADER_INT64, target.i64);
+        capabilities.set(Capabilities::SUBGROUP, target.subgroups);
         Validator::new(ValidationFlags::all(), capabilities)
             .validate(&module)
             .unwrap_or_else(|e| panic!("{}\n{source}", e.emit_to_string(source)));
@@ -63,6 +64,7 @@ fn every_form_on_every_type_is_valid() {
     for kernel in &all {
         validate(kernel, &WgslTarget::CAUTIOUS);
         validate(kernel, &WgslTarget { unroll: 1, ..WgslTarget::CAUTIOUS });
+        validate(kernel, &WgslTarget { subgroups: true, ..WgslTarget::CAUTIOUS });
     }
 }
 

@@ -9,7 +9,7 @@ use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 pub fn validated(source: &str) -> (naga::Module, ModuleInfo) {
     let module = naga::front::wgsl::parse_str(source)
         .unwrap_or_else(|e| panic!("{}\n{source}", e.emit_to_string(source)));
-    let capabilities = Capabilities::FLOAT64 | Capabilities::SHADER_INT64;
+    let capabilities = Capabilities::FLOAT64 | Capabilities::SHADER_INT64 | Capabilities::SUBGROUP;
     let info = Validator::new(ValidationFlags::all(), capabilities)
         .validate(&module)
         .unwrap_or_else(|e| panic!("{}\n{source}", e.emit_to_string(source)));

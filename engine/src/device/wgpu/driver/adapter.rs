@@ -101,8 +101,10 @@ pub(super) fn find(index: usize) -> Result<(wgpu::Adapter, AdapterFacts), WgpuEr
 
 /// Everything useful that the adapter has: features, and its own limits instead of the portable ones.
 pub(super) fn request(adapter: &wgpu::Adapter) -> wgpu::DeviceDescriptor<'static> {
-    let wanted =
-        wgpu::Features::SHADER_F64 | wgpu::Features::SHADER_INT64 | wgpu::Features::PASSTHROUGH_SHADERS;
+    let wanted = wgpu::Features::SHADER_F64
+        | wgpu::Features::SHADER_INT64
+        | wgpu::Features::SUBGROUP
+        | wgpu::Features::PASSTHROUGH_SHADERS;
     wgpu::DeviceDescriptor {
         label: Some("partita"),
         required_features: adapter.features() & wanted,
@@ -142,6 +144,7 @@ impl AdapterFacts {
             uniform_alignment: u64::from(limits.min_uniform_buffer_offset_alignment).max(16),
             f64: i64 && features.contains(wgpu::Features::SHADER_F64),
             i64,
+            subgroups: features.contains(wgpu::Features::SUBGROUP),
             strict_floats: vulkan && features.contains(wgpu::Features::PASSTHROUGH_SHADERS),
             float_controls: vulkan::offered(adapter),
         }
@@ -150,17 +153,16 @@ impl AdapterFacts {
     /// How kernels are written for this adapter, as long as nothing is known about what it rounds
     /// correctly.
     pub(super) fn target(&self, shrink: &Shrink) -> WgslTarget {
+        let is_hardware = self.kind != AdapterKind::Cpu || shrink.hardware;
         WgslTarget {
             f64: self.f64,
             i64: self.i64,
             workgroup_size: self.max_workgroup_size.min(256),
             strict_floats: self.strict_floats && !shrink.cautious,
             whole_vectors: self.backend == "Metal",
-            unroll: match self.kind {
-                // Long shaders compile slowly, and loads under way gain nothing.
-                AdapterKind::Cpu if !shrink.hardware => 1,
-                _ => WgslTarget::CAUTIOUS.unroll,
-            },
+            // On a processor long shaders compile slowly, and loads under way and shuffles gain nothing.
+            unroll: if is_hardware { WgslTarget::CAUTIOUS.unroll } else { 1 },
+            subgroups: self.subgroups && is_hardware && !shrink.cautious,
             max_bindings: self.max_params as u32,
             faults: shrink.faults,
             ..WgslTarget::CAUTIOUS

@@ -34,6 +34,8 @@ pub(super) struct AdapterFacts {
     pub uniform_alignment: u64,
     pub f64: bool,
     pub i64: bool,
+    /// Lanes of a subgroup may read each other's registers.
+    pub subgroups: bool,
     /// Takes SPIR-V, so that float operations stay as they are written.
     pub strict_floats: bool,
     /// What its driver promises of floats of so many bits; kernels in SPIR-V ask for all of it.

@@ -154,6 +154,7 @@ impl WgpuDevice {
         let mut capabilities = Capabilities::empty();
         capabilities.set(Capabilities::FLOAT64, self.assumed.f64);
         capabilities.set(Capabilities::SHADER_INT64, self.assumed.i64);
+        capabilities.set(Capabilities::SUBGROUP, self.assumed.subgroups);
         let (module, info) = validated(&stage.source, capabilities)?;
         if !self.assumed.strict_floats {
             let source = wgpu::ShaderSource::Wgsl(stage.source.as_str().into());
