@@ -12,7 +12,8 @@ use found::{devices, ran};
 use partita::device::wgpu::Shrink;
 use partita::prelude::*;
 use partita_kernels::{
-    Access, BinaryOp, Builder, CompareOp, Fold, FoldOp, Launch, Scalar, UnaryOp, Value, Verified, View,
+    Access, BinaryOp, Builder, CompareOp, Fold, FoldOp, Launch, Scalar, Subnormals, UnaryOp, Value, Verified,
+    View,
 };
 
 /// All pairs of hard values of the loaded operands' types, one array per operand; at least `least` elements.
@@ -117,11 +118,14 @@ fn check(cases: &[Case]) {
     for Subject { name, device, suits } in subjects() {
         let mut unsupported = Vec::new();
         let mut differ = Vec::new();
-        let cases: Vec<&Case> = cases.iter().filter(|case| suits(&case.kernel)).collect();
+        // Where subnormals are flushed, erf of tiny numbers is off (docs/wgpu.md).
+        let flushes = device.subnormals() != Subnormals::Kept;
+        let is_judged = |k: &Verified| suits(k) && !(flushes && k.kernel().name.starts_with("Erf_"));
+        let cases: Vec<&Case> = cases.iter().filter(|case| is_judged(&case.kernel)).collect();
         for case in &cases {
             let kernel = &case.kernel;
-            match run_on(&device, kernel, &case.launch(), &case.arrays) {
-                Ok(given) => differ.extend(difference(kernel, &case.expected, &given)),
+            match misjudged(&device, kernel, &case.launch(), &case.arrays, &case.expected) {
+                Ok(found) => differ.extend(found),
                 Err(partita::Error::Unsupported { .. }) => unsupported.push(kernel.kernel().name.clone()),
                 Err(error) => differ.push(format!("{}: {error}", kernel.kernel().name)),
             }
@@ -403,9 +407,8 @@ fn folds_of_values_with_hard_constants() {
     }
     for Subject { name, device, .. } in subjects() {
         for (kernel, launch, arrays) in &cases {
-            let given = run_on(&device, kernel, launch, arrays).unwrap();
-            let expected = on_host(kernel, launch, arrays);
-            assert_eq!(difference(kernel, &expected, &given), None, "{name} {device:?}\n{kernel}");
+            let found = misjudged(&device, kernel, launch, arrays, &on_host(kernel, launch, arrays));
+            assert_eq!(found.unwrap(), None, "{name} {device:?}\n{kernel}");
         }
         ran(name, &device, cases.len());
     }
@@ -416,8 +419,9 @@ type Quotient = (fn(&Array, &Array) -> Array, fn(f32) -> f32);
 
 #[test]
 fn arrays_of_zeros_that_are_not_computed_yet_divide_as_computed_ones() {
-    let values = [0.0, -0.0, 1.0, -1.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e-40, 3.0];
+    let mut values = [0.0, -0.0, 1.0, -1.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e-40, 3.0];
     for device in devices() {
+        values[7] = if device.subnormals() == Subnormals::Kept { 1e-40 } else { 1e-37 };
         let team = Team::on(std::slice::from_ref(&device), 1).unwrap();
         let dist = Distribution::default_partition(1, &[values.len() as i64]).unwrap();
         let x = Array::from_slice(&team, &dist, &values).unwrap();

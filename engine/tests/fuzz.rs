@@ -6,7 +6,7 @@ mod found;
 #[path = "../../kernels/tests/random/mod.rs"]
 mod random;
 
-use agreement::{SMALL_BINDING_BYTES, difference, gpus, on_host, run_on};
+use agreement::{SMALL_BINDING_BYTES, gpus, misjudged, on_host};
 use found::ran;
 use partita::prelude::*;
 use partita_kernels::{Form, Launch, Param, Verified, simplify};
@@ -61,11 +61,8 @@ fn random_kernels_give_the_interpreters_bits() {
                 continue;
             }
             *count += 1;
-            match run_on(device, &kernel, &launch, &arrays) {
-                Ok(given) => {
-                    let found = difference(&kernel, &expected, &given);
-                    wrong.extend(found.map(|d| format!("{device:?}: {d}\n{}", simplify(&kernel))));
-                }
+            match misjudged(device, &kernel, &launch, &arrays, &expected) {
+                Ok(found) => wrong.extend(found.map(|d| format!("{device:?}: {d}\n{}", simplify(&kernel)))),
                 Err(error) => wrong.push(format!("seed {seed} on {device:?}: {error}")),
             }
         }

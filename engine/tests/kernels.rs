@@ -24,8 +24,8 @@ fn check_operations(device: &Device, kernels: Vec<Verified>) -> Vec<String> {
     for kernel in kernels {
         let (n, arrays) = operand_grid(&kernel);
         let launch = flat(&kernel, n);
-        match run_on(device, &kernel, &launch, &arrays) {
-            Ok(given) => wrong.extend(difference(&kernel, &on_host(&kernel, &launch, &arrays), &given)),
+        match misjudged(device, &kernel, &launch, &arrays, &on_host(&kernel, &launch, &arrays)) {
+            Ok(found) => wrong.extend(found),
             Err(partita::Error::Unsupported { .. }) => unsupported.push(kernel.kernel().name.clone()),
             Err(error) => wrong.push(format!("{}: {error}", kernel.kernel().name)),
         }
@@ -126,8 +126,8 @@ fn adapters() -> impl Iterator<Item = Device> {
 /// Asserts that a device folds or scans as the definition does.
 fn fold_in_order(device: &Device, case: &Case, expected: &Arrays) {
     let (kernel, launch, arrays) = case;
-    let given = run_on(device, kernel, launch, arrays).unwrap_or_else(|e| panic!("{device:?}: {e}"));
-    assert_eq!(difference(kernel, expected, &given), None, "{device:?} {launch:?}");
+    let found = misjudged(device, kernel, launch, arrays, expected);
+    assert_eq!(found.unwrap_or_else(|e| panic!("{device:?}: {e}")), None, "{device:?} {launch:?}");
 }
 
 const FLOATS: [DType; 4] = [DType::F16, DType::BF16, DType::F32, DType::F64];

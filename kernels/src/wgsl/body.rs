@@ -292,7 +292,11 @@ impl Writer<'_> {
     fn routine(&mut self, routine: &'static str, dtype: DType, operands: &[&str]) -> String {
         let flush = dtype == DType::F32 && self.target.subnormals == Subnormals::Flushed;
         let operands: Vec<String> = operands.iter().map(|text| self.flushed(flush, dtype, text)).collect();
-        let text = self.call(routine, &operands.join(", "));
+        let mut operands = operands.join(", ");
+        if routine == "quotient32" {
+            operands.push_str(&format!(", {flush}"));
+        }
+        let text = self.call(routine, &operands);
         self.flushed(flush, dtype, &text)
     }
 

@@ -74,10 +74,19 @@ fn check_types(kernel: &Kernel, target: &WgslTarget) -> Result<(), WgslUnsupport
             _ => {}
         }
     }
+    let sums64 = || fail("sums or products of f64".into(), "some that keep subnormals");
+    let is_written = |p: &Param| p.dtype == DType::F64 && p.access != Access::In;
+    let combines = !matches!(kernel.form, Form::Elementwise { .. } | Form::Gather { .. });
+    if combines && !target.exact_sums64 && kernel.params.iter().any(is_written) {
+        return sums64();
+    }
     for inst in kernel.body.iter().filter(|inst| inst.dtype == DType::F64) {
         match inst.op {
             Op::Fma(..) if !target.exact_fma64 => {
                 return fail("fma of f64".into(), "a fused f64 multiply-add");
+            }
+            Op::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, ..) if !target.exact_sums64 => {
+                return sums64();
             }
             Op::Binary(BinaryOp::Div, ..) | Op::Unary(UnaryOp::Sqrt, _) if !target.exact_f64 => {
                 return fail("division or square root of f64".into(), "correctly rounded ones");

@@ -40,7 +40,7 @@ fn nan64(x: f64) -> bool { return (bitcast<u64>(x) & 0x7ffffffffffffffflu) > 0x7
 // A subnormal as a zero of its sign.
 fn flush32(x: f32) -> f32 {
   let bits = bitcast<u32>(x);
-  return bitcast<f32>(select(bits, bits & 0x80000000u, (bits & 0x7f800000u) == 0u));
+  return bitcast<f32>(select(bits, bits & 0x80000000u, (bits & 0x7f800000u) == 0u) ^ launch[0].x);
 }
 
 // Is an f32 subnormal?
@@ -238,8 +238,9 @@ fn step32(left: i32, inverse: f32) -> i32 {
 
 // f32 division from the driver's reciprocal, which may be 3 units in the last place off. The quotient of the
 // mantissas is an integer of 24 bits; what it leaves of the dividend, exact in 32 bits, corrects it once. The integers
-// divide where more than half a divisor is left then, and where an exponent is out of range.
-fn quotient32(x: f32, y: f32) -> f32 {
+// divide where more than half a divisor is left then, and where an exponent is out of range; quotients below 2^-126
+// are zeros where the adapter flushes them.
+fn quotient32(x: f32, y: f32, flushes: bool) -> f32 {
   let ex = (bitcast<u32>(x) >> 23u) & 0xffu;
   let ey = (bitcast<u32>(y) >> 23u) & 0xffu;
   let p = bitcast<u32>(x) & 0x7fffffu;
@@ -252,9 +253,10 @@ fn quotient32(x: f32, y: f32) -> f32 {
   let step = step32(left >> 6u, inverse);
   let rest = left - step * divisor;
   let exponent = ex + 127u - ey - less;
-  let is_rare = ex - 1u >= 254u || ey - 1u >= 254u || exponent - 1u >= 254u;
-  if (is_rare || 2 * abs(rest) > divisor) { return div32(x, y); }
   let sign = (bitcast<u32>(x) ^ bitcast<u32>(y)) & 0x80000000u;
+  let is_rare = ex - 1u >= 254u || ey - 1u >= 254u;
+  if (flushes && !is_rare && bitcast<i32>(exponent) < 1i) { return bitcast<f32>(sign); }
+  if (is_rare || exponent - 1u >= 254u || 2 * abs(rest) > divisor) { return div32(x, y); }
   return bitcast<f32>(sign | (((exponent - 1u) << 23u) + bitcast<u32>(guess + step)));
 }
 

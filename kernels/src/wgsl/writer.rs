@@ -34,6 +34,8 @@ pub struct WgslTarget {
     pub exact_fma: bool,
     /// f32 reciprocals and inverse square roots are so near that `quotient32` and `root32` are exact.
     pub near_inverses: bool,
+    /// f64 `+`, `-` and `*` keep subnormals, as far as is known.
+    pub exact_sums64: bool,
     /// f64 `/` and `sqrt` round correctly.
     pub exact_f64: bool,
     /// f64 `fma` rounds once.
@@ -88,6 +90,7 @@ impl WgslTarget {
         exact_sqrt: false,
         exact_fma: false,
         near_inverses: false,
+        exact_sums64: true,
         exact_f64: false,
         exact_fma64: false,
         whole_vectors: false,

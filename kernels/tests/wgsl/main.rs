@@ -7,7 +7,7 @@ mod translated;
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use partita_kernels::wgsl::{DriverFaults, WgslTarget, emit};
-use partita_kernels::{Builder, DType, Scalar, Subnormals, Verified};
+use partita_kernels::{BinaryOp, Builder, DType, FoldOp, Scalar, Subnormals, Verified};
 
 const STRICT: WgslTarget = WgslTarget {
     strict_floats: true,
@@ -120,6 +120,19 @@ fn a_missing_feature_is_named() {
     for d in DType::ALL.into_iter().filter(|d| d.size_bytes() < 8) {
         validate(&copy(d), &small);
     }
+    let flushing = WgslTarget { exact_sums64: false, ..STRICT };
+    for (d, is_refused) in [(DType::F64, true), (DType::F32, false)] {
+        let fold = cases::fold(FoldOp::Sum, d, &[true]).unwrap();
+        let mut k = Builder::new("twice", 1);
+        let (input, output) = (k.input(d), k.output(d));
+        let value = k.load(input, &[0]);
+        let sum = k.binary(BinaryOp::Add, value, value);
+        for kernel in [k.elementwise(&[(output, sum)]).unwrap(), fold] {
+            let given = emit(&kernel, &flushing).map_err(|error| error.feature);
+            assert_eq!(given.err(), is_refused.then_some("some that keep subnormals"));
+        }
+    }
+    validate(&copy(DType::F64), &flushing);
 }
 
 #[test]

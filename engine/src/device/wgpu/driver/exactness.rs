@@ -233,6 +233,7 @@ impl WgpuDevice {
             exact_fma: fma,
             near_inverses: !(division && sqrt)
                 && all(of(&[DIVISION, SQRT], DType::F32, QUOTIENTS, &near), like),
+            exact_sums64: !native.f64 || double(&ARITHMETIC),
             exact_f64: double(&[DIVISION, SQRT]),
             exact_fma64: double(&[FMA]),
             ..known

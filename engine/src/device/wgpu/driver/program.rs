@@ -83,7 +83,9 @@ impl WgpuDevice {
         let differs = |inst: &Inst| match &inst.op {
             Op::Unary(UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Sqrt, _) => true,
             Op::Unary(..) | Op::Bitcast(_) | Op::Select(..) => false,
-            Op::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, ..) => inst.dtype == DType::BF16,
+            Op::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, ..) => {
+                matches!(inst.dtype, DType::BF16 | DType::F64)
+            }
             op => op.operands().any(is_float),
         };
         let combines = !matches!(kernel.form, Form::Elementwise { .. } | Form::Gather { .. });
