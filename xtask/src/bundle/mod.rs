@@ -36,6 +36,7 @@ const TESTS: &[(&str, Option<&str>)] = &[
     ("partita", Some("every_kind")),
     ("partita", Some("loops")),
     ("partita", Some("fork")),
+    ("partita", Some("subnormals")),
     ("partita", None),
 ];
 
@@ -102,7 +103,12 @@ fn make(root: &Path, cargo: impl Fn() -> Command) -> Result<(PathBuf, u64), Stri
         put(&folder, arguments[1], &built(release(arguments))?)?;
     }
     finish(&mut release(&["--quiet", "--package", "simcuda"]))?;
-    put_record(root, &folder, &built(release(PROGRAMS[0]))?)?;
+    let bench = built(release(PROGRAMS[0]))?;
+    put_record(root, &folder.join("probe"), &bench, None)?;
+    for limits in LIMITS {
+        let name = format!("probe-{}", limits.replace(',', "-"));
+        put_record(root, &folder.join(name), &bench, Some(limits))?;
+    }
     let aware = cuda::prefix(root);
     match aware.join("bin/mpirun").exists() {
         true => put_mpi(&folder, &aware, cargo())?,
@@ -142,12 +148,21 @@ fn make(root: &Path, cargo: impl Fn() -> Command) -> Result<(PathBuf, u64), Stri
 /// The GPU whose launches the probe plays.
 const PROBED: &str = "sm_90";
 
+/// Limits of stencils as plain vectors, `PARTITA_PLANES`, that the probe tries beside the engine's own 80,10:
+/// plain vectors for all, of as many planes as 176 words hold; the same within 96 words; fewer planes.
+const LIMITS: &[&str] = &["176,40", "96,40", "48,10"];
+
 /// What the probe plays: the launches of all cases at their full sizes, as the simulated driver records them;
-/// of their lines what a launch needs.
-fn put_record(root: &Path, folder: &Path, bench: &Path) -> Result<(), String> {
-    let (kept, to) = (root.join("target/bundle-record"), folder.join("probe"));
+/// of their lines what a launch needs. With other limits, of stencils in f32.
+fn put_record(root: &Path, to: &Path, bench: &Path, limits: Option<&str>) -> Result<(), String> {
+    let kept = root.join("target/bundle-record");
+    // Without tools nothing is recorded, and what an earlier call has kept is of other limits.
+    let _ = std::fs::remove_dir_all(&kept);
     let mut facts = Command::new(bench);
     facts.args(["facts", "--target", PROBED, "--keep"]).arg(&kept);
+    if let Some(limits) = limits {
+        facts.env("PARTITA_PLANES", limits).args(["--dtype", "f32", "--filter", "S1,S2,S3"]);
+    }
     // Whether kernels keep their limits is not asked here.
     let judged = facts.status().map_err(|error| format!("{}: {error}", bench.display()))?;
     let from = kept.join(PROBED);
@@ -156,7 +171,7 @@ fn put_record(root: &Path, folder: &Path, bench: &Path) -> Result<(), String> {
         return Ok(());
     };
     let io = |error: std::io::Error| error.to_string();
-    std::fs::create_dir_all(&to).map_err(io)?;
+    std::fs::create_dir_all(to).map_err(io)?;
     let lines: String = lines.lines().map(|line| launched(line) + "\n").collect();
     std::fs::write(to.join("launches.jsonl"), lines).map_err(io)?;
     for entry in std::fs::read_dir(from).map_err(io)? {
