@@ -26,19 +26,12 @@ const MOST_BYTES: u64 = 56_000_000;
 /// The newest version of the C library that its programs may ask for.
 const NEWEST_GLIBC: (u32, u32) = (2, 36);
 
-/// The test programs worth running on a GPU: package, and its test or its own unit tests.
-const TESTS: &[(&str, Option<&str>)] = &[
-    ("partita", Some("kernels")),
-    ("partita", Some("fuzz")),
-    ("partita", Some("cuda_device")),
-    ("partita", Some("cuda_shared")),
-    ("partita", Some("arrays")),
-    ("partita", Some("every_kind")),
-    ("partita", Some("loops")),
-    ("partita", Some("fork")),
-    ("partita", Some("subnormals")),
-    ("partita", None),
-];
+/// The engine's test programs worth running on a GPU, beside its own unit tests.
+const TESTS: &[&str] =
+    &["kernels", "fuzz", "cuda_device", "cuda_shared", "arrays", "every_kind", "loops", "fork", "subnormals"];
+
+/// The engine's package, and its unit tests.
+const ENGINE: &str = "partita";
 
 /// What `cargo build --release` makes for it.
 const PROGRAMS: &[&[&str]] = &[
@@ -85,14 +78,11 @@ fn make(root: &Path, cargo: impl Fn() -> Command) -> Result<(PathBuf, u64), Stri
         std::fs::remove_dir_all(&folder).map_err(io)?;
     }
     std::fs::create_dir_all(folder.join("bin")).map_err(io)?;
-    for (package, test) in TESTS {
-        let mut command = cargo();
-        command.args(["test", "--no-run", "--message-format", "json", "--package", package]);
-        match test {
-            Some(name) => command.args(["--test", name]),
-            None => command.arg("--lib"),
-        };
-        put(&folder, &format!("test-{}", test.unwrap_or(package)), &built(command)?)?;
+    let mut tests = cargo();
+    tests.args(["test", "--no-run", "--message-format", "json", "--package", ENGINE, "--lib"]);
+    tests.args(TESTS.iter().flat_map(|name| ["--test", name]));
+    for program in all_built(tests)? {
+        put(&folder, &format!("test-{}", name_of(&program)), &program)?;
     }
     let release = |arguments: &[&str]| {
         let mut command = cargo();
@@ -239,16 +229,29 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
 /// The program that a cargo command made.
 fn built(command: Command) -> Result<PathBuf, String> {
     let shown = format!("{command:?}");
+    all_built(command)?.pop().ok_or_else(|| format!("{shown} made no program"))
+}
+
+/// The programs that a cargo command made.
+fn all_built(command: Command) -> Result<Vec<PathBuf>, String> {
+    let shown = format!("{command:?}");
     let outcome = run(command, SILENCE, |line| {
         if !line.starts_with('{') {
             println!("{line}");
         }
     });
-    if outcome.end != End::Success {
-        return Err(format!("{shown} {}", outcome.end));
+    match outcome.end {
+        End::Success => {
+            Ok(outcome.lines.iter().filter_map(|line| executable(line)).map(PathBuf::from).collect())
+        }
+        end => Err(format!("{shown} {end}")),
     }
-    let last = outcome.lines.iter().filter_map(|line| executable(line)).next_back();
-    last.map(PathBuf::from).ok_or_else(|| format!("{shown} made no program"))
+}
+
+/// What a test is called whose file cargo has named.
+fn name_of(program: &Path) -> String {
+    let file = program.file_name().unwrap_or_default().to_string_lossy();
+    file.rsplit_once('-').map_or(&*file, |(name, _)| name).to_owned()
 }
 
 /// The `executable` of one of cargo's JSON lines.
@@ -300,6 +303,7 @@ mod tests {
         let artifact = r#"{"reason":"compiler-artifact","executable":"/t/debug/deps/a-1","fresh":true}"#;
         assert_eq!(executable(artifact), Some("/t/debug/deps/a-1"));
         assert_eq!(executable(r#"{"reason":"compiler-artifact","executable":null}"#), None);
+        assert_eq!(name_of(Path::new("/t/debug/deps/cuda_device-0a1b")), "cuda_device");
     }
 
     #[test]
@@ -315,7 +319,7 @@ mod tests {
         for (from, _) in FILES {
             assert!(root.join(from).exists(), "{from}");
         }
-        for name in TESTS.iter().filter_map(|(_, test)| *test) {
+        for name in TESTS {
             assert!(root.join(format!("engine/tests/{name}.rs")).exists(), "{name}");
         }
     }

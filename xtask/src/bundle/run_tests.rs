@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail where it likes")]
 
-use super::{LIMITS, PROGRAMS, SCRIPTS, TESTS};
+use super::{ENGINE, LIMITS, PROGRAMS, SCRIPTS, TESTS};
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -14,10 +14,13 @@ struct Pretence {
     folder: PathBuf,
 }
 
+fn tests() -> impl Iterator<Item = String> {
+    TESTS.iter().chain([&ENGINE]).map(|name| format!("test-{name}"))
+}
+
 /// All but what is tested of adapters alone.
 fn tests_of_cuda() -> impl Iterator<Item = String> {
-    let names = TESTS.iter().map(|(package, test)| test.unwrap_or(package));
-    names.filter(|name| *name != "subnormals").map(|name| format!("test-{name}"))
+    tests().filter(|name| name != "test-subnormals")
 }
 
 const DOCTOR: &str = "case $1 in doctor) echo \"$PRETEND\";; esac\n";
@@ -30,8 +33,7 @@ impl Pretence {
         for (name, text) in SCRIPTS {
             std::fs::write(pretence.folder.join(name), text).unwrap();
         }
-        let tests = TESTS.iter().map(|(package, test)| format!("test-{}", test.unwrap_or(package)));
-        for program in tests.chain(PROGRAMS.iter().map(|arguments| arguments[1].to_owned())) {
+        for program in tests().chain(PROGRAMS.iter().map(|arguments| arguments[1].to_owned())) {
             pretence.program(&program, "");
         }
         pretence.program("partita-bench", DOCTOR);
@@ -302,7 +304,7 @@ fn the_first_call_goes_in_its_order_and_plays_the_record() {
     let name = |line: &str| Some(line.split_once("\"name\":\"")?.1.split('"').next()?.to_owned());
     let names: Vec<String> = lines.lines().skip(1).filter_map(name).collect();
     let at = |wanted: &str| names.iter().position(|name| name == wanted);
-    let beside = ["test-kernels", "test-arrays", "tsunami-cuda", "python-cuda"];
+    let beside = ["test-kernels", "test-arrays", "tsunami-cuda", "python-cuda", "compilers"];
     let before =
         ["probe", "probe-48-10", "python-install", "calls", "first-figures", "first-programs", "first-L1"];
     let after = [
