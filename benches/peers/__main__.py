@@ -51,13 +51,10 @@ CUDA = {
     "cub": "by_cupy",
     "torch": "by_torch",
     "torch.compile": "by_torch",
-    "triton": "by_triton",
     "jax": "by_jax",
     "nvcc": "by_nvcc",
 }
-LIBRARIES = (
-    "numpy numba jax cupy-cuda13x cupy-cuda12x torch triton".split()  # as they are distributed
-)
+LIBRARIES = "numpy numba jax cupy-cuda13x cupy-cuda12x torch".split()  # as they are distributed
 OVERHEADS = ("record", "flush")
 REPARTITIONS = ("slab_slab", "slab_pencil", "pencil_pencil", "slab_slab_c")
 EVERYTHING = (*WORKLOADS, *REPARTITIONS, *APPS, *OVERHEADS)

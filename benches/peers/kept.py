@@ -11,7 +11,6 @@ VARIABLES = {
     "NUMBA_CACHE_DIR": "numba",
     "JAX_COMPILATION_CACHE_DIR": "jax",
     "TORCHINDUCTOR_CACHE_DIR": "torch",
-    "TRITON_CACHE_DIR": "triton",
     "CUPY_CACHE_DIR": "cupy",
 }
 

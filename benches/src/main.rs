@@ -100,7 +100,7 @@ struct RunOptions {
     /// Tiny sizes, to see that everything runs; the figures mean nothing.
     #[arg(long, conflicts_with = "quick")]
     smoke: bool,
-    /// A Python with NumPy and whatever it has of numba, jax and torch (for CUDA: cupy, torch, triton, jax):
+    /// A Python with NumPy and whatever it has of numba, jax and torch (for CUDA: cupy, torch, jax):
     /// measures these peers in the same run, and nvcc's code where nvcc is.
     #[arg(long)]
     peers: Option<PathBuf>,
@@ -295,6 +295,16 @@ fn wanted(options: &RunOptions) -> Result<Wanted> {
     })
 }
 
+/// A device in one line; of adapters what they do with subnormals, which is found by a trial.
+fn described(device: &Device) -> String {
+    let seen = Seen::of(device);
+    let found = match device.kind() {
+        DeviceKind::Wgpu => format!("; subnormals {:?}", device.subnormals()).to_lowercase(),
+        _ => String::new(),
+    };
+    format!("{}: {}{found}", seen.kind(), seen.name)
+}
+
 fn doctor() -> Result<()> {
     let mut out = io::stdout();
     let machine = Machine::here(Device::all());
@@ -312,8 +322,8 @@ fn doctor() -> Result<()> {
         machine.load.0,
         machine::QUIET_LOAD * machine.cores as f64
     )?;
-    for seen in Device::all().iter().map(Seen::of) {
-        writeln!(out, "{}: {}", seen.kind(), seen.name)?;
+    for device in Device::all() {
+        writeln!(out, "{}", described(device))?;
     }
     if let Some(library) = partita::device::cuda::library() {
         writeln!(out, "CUDA driver: {library}")?;
@@ -326,7 +336,7 @@ fn doctor() -> Result<()> {
     }
     writeln!(
         out,
-        "peers: pass a Python with numpy, numba, jax and torch (CUDA: cupy, torch, triton, jax) \
+        "peers: pass a Python with numpy, numba, jax and torch (CUDA: cupy, torch, jax) \
          as --peers PYTHON"
     )?;
     writeln!(out, "next: partita-bench run --quick --save run.jsonl; partita-bench report run.jsonl")?;
@@ -365,6 +375,16 @@ mod tests {
         }
         said("run --n 9 --plane 9 --cube 9 --samples 1 --parts 1 --budget 60")
             .expect("all of it means something");
+    }
+
+    #[test]
+    fn adapters_are_described_with_what_they_do_with_subnormals() {
+        for device in Device::all() {
+            let (line, is_adapter) = (described(device), device.kind() == DeviceKind::Wgpu);
+            let found = [" kept", " flushed", " unspecified"].map(|word| format!("; subnormals{word}"));
+            let is_said = found.iter().any(|found| line.ends_with(found));
+            assert!(line.contains(device.name()) && is_said == is_adapter, "{line}");
+        }
     }
 
     #[test]

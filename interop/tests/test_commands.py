@@ -1,16 +1,20 @@
 """Random arguments for the command lines: whatever they are, a program ends in time and says what is wrong, without a traceback, a
-panic or an abort. ``COMMANDS=SEED:COUNT`` in the environment repeats a run or lengthens it; `cargo xtask soak` does."""
+panic or an abort. ``COMMANDS=SEED:COUNT`` in the environment repeats a run or lengthens it; `cargo xtask soak` does.
+Whole calls from Python, as the benchmark makes them, are right."""
 
+import json
 import os
 import random
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-BUILT = Path(__file__).parents[2] / "target/debug"
+ROOT = Path(__file__).parents[2]
+BUILT = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug"
 SEED, COUNT = map(int, os.environ.get("COMMANDS", "35:6").split(":"))
 
 NUMBERS = ["0", "1", "2", "3", "-1", "1000000", "99999999999999", "9223372036854775807", "18446744073709551615", "1e308", "nan", "inf", "0x10"]
@@ -70,13 +74,15 @@ def tsunami(draw):
 
 
 def bench(draw):
-    match draw.choice(["run"] * 6 + ["report", "list", "gates", "no"]):
+    match draw.choice(["run"] * 6 + ["report", "list", "facts", "calls", "no"]):
         case "run":
             return ["run", "--smoke", *options(draw, RUN, {"--filter": "=copy"}, 3)]
         case "report":
             return ["report", *(draw.choice(PLACES) for _ in range(draw.randint(0, 2))), "--out", draw.choice(PLACES)]
-        case "gates":
-            return ["gates", "--target", draw.choice(VALUES), *(draw.choice(VALUES) for _ in range(draw.randint(1, 2)))]
+        case "facts":
+            return ["facts", "--target", draw.choice(VALUES), *(draw.choice(VALUES) for _ in range(draw.randint(0, 2)))]
+        case "calls":
+            return ["calls", "--smoke", "--python", draw.choice(VALUES), "--device", draw.choice(RUN["--device"]), "--only", draw.choice(VALUES)]
         case "list":
             return ["list", *draw.choice([["--help"], more(draw)])]
     return more(draw)
@@ -115,3 +121,19 @@ def test_any_arguments_end_in_words(name, tmp_path):
         assert 0 <= done.returncode < 126, f"{said}: {done.returncode}\n{text}"
         assert not re.search(r"Traceback|panicked|stack backtrace|memory allocation of", text), f"{said}\n{text}"
         assert done.returncode == 0 or done.stderr.strip(), f"{said}: {done.returncode} without a word"
+
+
+def test_whole_calls_from_python_are_right(tmp_path):
+    """The family O1 of the benchmark, by this package and whatever is here of the libraries beside it."""
+    program, saved = BUILT / "partita-bench", tmp_path / "calls.jsonl"
+    if not program.exists():
+        pytest.skip(f"{program} is not built")
+    command = [program, "calls", "--smoke", "--python", sys.executable, "--save", saved]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = [json.loads(line) for line in saved.read_text().splitlines()]
+    here = {line["who"] for line in lines if line["kind"] == "record"} & {"numpy", "cupy", "torch", "jax"}
+    ours = {line["workload"] for line in lines if line["kind"] == "record" and line["who"] == "Partita, host"}
+    calls = runpy.run_path(str(ROOT / "benches/peers/calls.py"))
+    partners = {**calls["LENT"], **calls["TAKEN"]}
+    assert ours == {name for name in calls["CALLS"] if partners.get(name, "numpy") in here}

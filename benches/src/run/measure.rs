@@ -55,8 +55,8 @@ pub fn run(wanted: &Wanted, mut peers: Option<Peers>) -> Result<Vec<Line>> {
     let mut progress = Progress::of(wanted, progress_bar(weights.len())?);
     if let Some(peers) = &mut peers {
         progress.machine.peers = peers.versions.clone();
-        peers.begin(wanted.budget, weights);
-        peers.compile(&workloads.iter().map(|workload| workload.name).collect::<Vec<_>>(), &wanted.dtypes);
+        let names: Vec<_> = workloads.iter().map(|workload| workload.name).collect();
+        peers.begin(&names, &wanted.dtypes, wanted.budget, weights);
     }
     let peers = peers.as_ref();
 

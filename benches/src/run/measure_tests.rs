@@ -36,6 +36,14 @@ fn filters_mean_parts_of_names_whole_names_and_families() {
     assert!(names(&[]).starts_with(&names(&["E1"])) && names(&["=nothing"]).is_empty());
 }
 
+/// A run that is stopped has measured whole programs and time steps before halos and small costs.
+#[test]
+fn programs_and_time_steps_come_before_the_rest() {
+    let mut groups: Vec<_> = alone().map(|case| case.group).collect();
+    groups.dedup();
+    assert!(groups.starts_with(&["A1", "T1", "H1"]), "{groups:?}");
+}
+
 #[test]
 fn words_that_mean_nothing_and_arrays_without_room_are_refused() {
     let room = Some(1 << 30);

@@ -79,7 +79,7 @@ pub struct Request<'a> {
 }
 
 /// Peers that take their turns first, so that they have one where time is short.
-const FIRST_PEERS: &[&str] = &["numba", "cupy.RawKernel", "cub", "jax", "torch.compile", "triton", "nvcc"];
+const FIRST_PEERS: &[&str] = &["numba", "cupy.RawKernel", "cub", "jax", "torch.compile", "nvcc"];
 
 macro_rules! files {
     ($($name:literal),* $(,)?) => { &[$(($name, include_str!(concat!("../../peers/", $name)))),*] };
@@ -99,7 +99,6 @@ const FILES: &[(&str, &str)] = files![
     "libraries/by_numpy.py",
     "libraries/by_nvcc.py",
     "libraries/by_torch.py",
-    "libraries/by_triton.py",
     "overheads.py",
     "reference.cu",
     "workloads.py",
@@ -171,8 +170,9 @@ impl Peers {
         peers
     }
 
-    /// A run of steps with these weights begins, with so many seconds.
-    pub fn begin(&mut self, seconds: Option<f64>, weights: Vec<f64>) {
+    /// Compiles these workloads, then begins a run in steps with these weights, with so many seconds.
+    pub fn begin(&mut self, workloads: &[&str], dtypes: &[DType], seconds: Option<f64>, weights: Vec<f64>) {
+        self.compile(workloads, dtypes);
         (self.budget, self.start) = (RefCell::new(Budget::new(seconds, weights)), Instant::now());
     }
 
@@ -194,7 +194,7 @@ impl Peers {
     }
 
     /// Lets every peer compile these workloads, where all are in one process; their turns show the outcome.
-    pub fn compile(&self, workloads: &[&str], dtypes: &[DType]) {
+    fn compile(&self, workloads: &[&str], dtypes: &[DType]) {
         if self.are_together && !workloads.is_empty() {
             let dtypes: Vec<String> = dtypes.iter().map(DType::to_string).collect();
             let line = format!("--compile --only {} --dtype {}", workloads.join(","), dtypes.join(","));

@@ -26,18 +26,12 @@ const MOST_BYTES: u64 = 56_000_000;
 /// The newest version of the C library that its programs may ask for.
 const NEWEST_GLIBC: (u32, u32) = (2, 36);
 
-/// The test programs worth running on a GPU: package, and its test or its own unit tests.
-const TESTS: &[(&str, Option<&str>)] = &[
-    ("partita", Some("kernels")),
-    ("partita", Some("fuzz")),
-    ("partita", Some("cuda_device")),
-    ("partita", Some("cuda_shared")),
-    ("partita", Some("arrays")),
-    ("partita", Some("every_kind")),
-    ("partita", Some("loops")),
-    ("partita", Some("fork")),
-    ("partita", None),
-];
+/// The engine's test programs worth running on a GPU, beside its own unit tests.
+const TESTS: &[&str] =
+    &["kernels", "fuzz", "cuda_device", "cuda_shared", "arrays", "every_kind", "loops", "fork", "subnormals"];
+
+/// The engine's package, and its unit tests.
+const ENGINE: &str = "partita";
 
 /// What `cargo build --release` makes for it.
 const PROGRAMS: &[&[&str]] = &[
@@ -84,14 +78,11 @@ fn make(root: &Path, cargo: impl Fn() -> Command) -> Result<(PathBuf, u64), Stri
         std::fs::remove_dir_all(&folder).map_err(io)?;
     }
     std::fs::create_dir_all(folder.join("bin")).map_err(io)?;
-    for (package, test) in TESTS {
-        let mut command = cargo();
-        command.args(["test", "--no-run", "--message-format", "json", "--package", package]);
-        match test {
-            Some(name) => command.args(["--test", name]),
-            None => command.arg("--lib"),
-        };
-        put(&folder, &format!("test-{}", test.unwrap_or(package)), &built(command)?)?;
+    let mut tests = cargo();
+    tests.args(["test", "--no-run", "--message-format", "json", "--package", ENGINE, "--lib"]);
+    tests.args(TESTS.iter().flat_map(|name| ["--test", name]));
+    for program in all_built(tests)? {
+        put(&folder, &format!("test-{}", name_of(&program)), &program)?;
     }
     let release = |arguments: &[&str]| {
         let mut command = cargo();
@@ -102,7 +93,12 @@ fn make(root: &Path, cargo: impl Fn() -> Command) -> Result<(PathBuf, u64), Stri
         put(&folder, arguments[1], &built(release(arguments))?)?;
     }
     finish(&mut release(&["--quiet", "--package", "simcuda"]))?;
-    put_record(root, &folder, &built(release(PROGRAMS[0]))?)?;
+    let bench = built(release(PROGRAMS[0]))?;
+    put_record(root, &folder.join("probe"), &bench, None)?;
+    for limits in LIMITS {
+        let name = format!("probe-{}", limits.replace(',', "-"));
+        put_record(root, &folder.join(name), &bench, Some(limits))?;
+    }
     let aware = cuda::prefix(root);
     match aware.join("bin/mpirun").exists() {
         true => put_mpi(&folder, &aware, cargo())?,
@@ -142,12 +138,21 @@ fn make(root: &Path, cargo: impl Fn() -> Command) -> Result<(PathBuf, u64), Stri
 /// The GPU whose launches the probe plays.
 const PROBED: &str = "sm_90";
 
+/// Limits of stencils as plain vectors, `PARTITA_PLANES`, that the probe tries beside the engine's own 80,10:
+/// plain vectors for all, of as many planes as 176 words hold; the same within 96 words; fewer planes.
+const LIMITS: &[&str] = &["176,40", "96,40", "48,10"];
+
 /// What the probe plays: the launches of all cases at their full sizes, as the simulated driver records them;
-/// of their lines what a launch needs.
-fn put_record(root: &Path, folder: &Path, bench: &Path) -> Result<(), String> {
-    let (kept, to) = (root.join("target/bundle-record"), folder.join("probe"));
+/// of their lines what a launch needs. With other limits, of stencils in f32.
+fn put_record(root: &Path, to: &Path, bench: &Path, limits: Option<&str>) -> Result<(), String> {
+    let kept = root.join("target/bundle-record");
+    // Without tools nothing is recorded, and what an earlier call has kept is of other limits.
+    let _ = std::fs::remove_dir_all(&kept);
     let mut facts = Command::new(bench);
     facts.args(["facts", "--target", PROBED, "--keep"]).arg(&kept);
+    if let Some(limits) = limits {
+        facts.env("PARTITA_PLANES", limits).args(["--dtype", "f32", "--filter", "S1,S2,S3"]);
+    }
     // Whether kernels keep their limits is not asked here.
     let judged = facts.status().map_err(|error| format!("{}: {error}", bench.display()))?;
     let from = kept.join(PROBED);
@@ -156,7 +161,7 @@ fn put_record(root: &Path, folder: &Path, bench: &Path) -> Result<(), String> {
         return Ok(());
     };
     let io = |error: std::io::Error| error.to_string();
-    std::fs::create_dir_all(&to).map_err(io)?;
+    std::fs::create_dir_all(to).map_err(io)?;
     let lines: String = lines.lines().map(|line| launched(line) + "\n").collect();
     std::fs::write(to.join("launches.jsonl"), lines).map_err(io)?;
     for entry in std::fs::read_dir(from).map_err(io)? {
@@ -224,16 +229,29 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
 /// The program that a cargo command made.
 fn built(command: Command) -> Result<PathBuf, String> {
     let shown = format!("{command:?}");
+    all_built(command)?.pop().ok_or_else(|| format!("{shown} made no program"))
+}
+
+/// The programs that a cargo command made.
+fn all_built(command: Command) -> Result<Vec<PathBuf>, String> {
+    let shown = format!("{command:?}");
     let outcome = run(command, SILENCE, |line| {
         if !line.starts_with('{') {
             println!("{line}");
         }
     });
-    if outcome.end != End::Success {
-        return Err(format!("{shown} {}", outcome.end));
+    match outcome.end {
+        End::Success => {
+            Ok(outcome.lines.iter().filter_map(|line| executable(line)).map(PathBuf::from).collect())
+        }
+        end => Err(format!("{shown} {end}")),
     }
-    let last = outcome.lines.iter().filter_map(|line| executable(line)).next_back();
-    last.map(PathBuf::from).ok_or_else(|| format!("{shown} made no program"))
+}
+
+/// What a test is called whose file cargo has named.
+fn name_of(program: &Path) -> String {
+    let file = program.file_name().unwrap_or_default().to_string_lossy();
+    file.rsplit_once('-').map_or(&*file, |(name, _)| name).to_owned()
 }
 
 /// The `executable` of one of cargo's JSON lines.
@@ -285,6 +303,7 @@ mod tests {
         let artifact = r#"{"reason":"compiler-artifact","executable":"/t/debug/deps/a-1","fresh":true}"#;
         assert_eq!(executable(artifact), Some("/t/debug/deps/a-1"));
         assert_eq!(executable(r#"{"reason":"compiler-artifact","executable":null}"#), None);
+        assert_eq!(name_of(Path::new("/t/debug/deps/cuda_device-0a1b")), "cuda_device");
     }
 
     #[test]
@@ -300,7 +319,7 @@ mod tests {
         for (from, _) in FILES {
             assert!(root.join(from).exists(), "{from}");
         }
-        for name in TESTS.iter().filter_map(|(_, test)| *test) {
+        for name in TESTS {
             assert!(root.join(format!("engine/tests/{name}.rs")).exists(), "{name}");
         }
     }

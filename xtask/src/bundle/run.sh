@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Runs what this bundle holds on this machine's GPUs and writes results/. Needs neither Rust nor network.
-#   bash run.sh [SECTION...]   of: tests goals tsunami ranks python bench sanitize; all by default, in this order;
+#   bash run.sh [SECTION...]   of: tests tsunami ranks python bench sanitize; all by default, in this order;
 #                              and of what first.sh starts: probe calls figures side peers wgpu links memcheck; and profile
 # A call ends after BUDGET seconds (570): call again until nothing is left. What has passed is not repeated, what
 # has failed is tried again after all that is new.
 #   OUT=FOLDER    where copies of the results go after every step: summary.txt, and results.tar.gz, which a
 #                 bundle on another machine takes up if it lies beside run.sh
-#   PEERS=PYTHON  whose CuPy, PyTorch, Triton, JAX and pytest are used, default python3; empty: none
+#   PEERS=PYTHON  whose CuPy, PyTorch, JAX and pytest are used, default python3; empty: none
 #   QUICK=1       small sizes, to see that everything runs; the figures mean nothing
 #   SLOWER=N      multiplies every limit and the budget, for machines that only simulate a GPU
 #   LIBVULKAN=FILE  a Vulkan loader for wgpu, default vulkan/libvulkan.so.1 where the bundle carries one
@@ -16,7 +16,7 @@ cd "$(dirname "$0")" || exit 2
 sections=("${@:-all}")
 for section in "${sections[@]}"; do
     case "$section" in
-    all | tests | goals | tsunami | ranks | python | bench | sanitize) ;;
+    all | tests | tsunami | ranks | python | bench | sanitize) ;;
     probe | calls | figures | side | peers | wgpu | links | memcheck | profile) ;;
     *) sed -n '2,15s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
     esac
@@ -38,12 +38,29 @@ record() {
 }
 verdict() { grep "\"name\":\"$1\"" "$out/results.jsonl" | tail -1 | sed 's/.*"verdict":"\([a-z]*\)".*/\1/'; }
 has_passed() { [ "$(verdict "$1")" = passed ]; }
+# summarize: the last verdict of each name, what the tests counted, and the tables.
+summarize() {
+    local table
+    {
+        cat "$out/machine.txt"
+        echo && sed -n 's/.*"name":"\([^"]*\)","verdict":"\([^"]*\)","seconds":\([^,]*\),"note":\(.*\)}/\2 \1 \3 s \4/p' \
+            "$out/results.jsonl" | awk '$1 != "seen" { last[$2] = $0 } END { for (name in last) print last[name] }' | sort
+        echo && sed 's/^/left /' "$out/left"
+        echo && grep -h '^ran: ' "$out"/logs/*.log 2>/dev/null | awk '{ n[$2] += $3 } END { for (i in n) print "ran:", i, n[i] }' | sort
+        grep -h '^skipped: ' "$out"/logs/*.log 2>/dev/null | sort -u
+        for table in "$out"/logs/{probe,calls,first-,peers,wgpu-figures,profile,bench-}*.log; do
+            [ ! -s "$table" ] || { echo && basename "$table" .log && cat "$table"; }
+        done
+    } >"$out/summary.new"
+    mv "$out/summary.new" "$out/summary.txt"
+}
 # save: what was found so far, for who stops this. What two programs wrote to be compared stays here.
 save() {
+    summarize
     [ -n "$copies" ] || return 0
     local packed="$copies/results.tar.gz"
     tar --exclude '*.npy' -czf "$packed.new" "$out" && mv "$packed.new" "$packed"
-    cp "$out/summary.txt" "$copies" 2>/dev/null
+    cp "$out/summary.txt" "$copies"
 }
 tried=" " pass=new given=0
 : >"$out/left"
@@ -111,7 +128,7 @@ no_cuda=$(sed -n 's/^cuda: //p' "$out/doctor.txt")
 if_there() { if command -v "$1" >/dev/null; then timeout 20 "$@" 2>&1; else echo "not installed"; fi; }
 gpu_facts=name,driver_version,memory.total,clocks.sm,clocks.mem,clocks.max.sm,power.limit,ecc.mode.current
 versions='from importlib.metadata import distributions as d
-words = ("numpy", "torch", "cupy", "jax", "triton", "pytest")
+words = ("numpy", "torch", "cupy", "jax", "pytest")
 found = sorted({f"{x.name} {x.version}" for x in d() if x.name and x.name.lower().startswith(words)})
 print(", ".join(found) or "none of " + ", ".join(words))'
 {
@@ -132,23 +149,33 @@ tests() {
     export PARTITA_FUZZ_SEEDS=0..300
     [ -z "$quick" ] || PARTITA_FUZZ_SEEDS=0..40
     for test in bin/test-*; do
-        step tests "$(basename "$test")" 200 "$test" --show-output
+        # What is found about adapters of wgpu is tested with these.
+        [ "$test" = bin/test-subnormals ] || step tests "$(basename "$test")" 200 "$test" --show-output
     done
     unset PARTITA_TEST_DEVICES PARTITA_FUZZ_SEEDS
 }
 
-# The record of all cases in three types, played without the engine.
+# The record of all cases in three types, played without the engine; then the stencils under other limits.
 probe() {
+    local record size=(--seconds 0.04)
+    [ -z "$quick" ] || size=(--copy-bytes 65536 --seconds 0.001)
     [ -n "$cuda" ] || { skip probe probe "$no_cuda" && return; }
     [ -e probe ] || { skip probe probe "the bundle was made without a record" && return; }
-    step probe probe 40 python3 probe.py probe --dtype f32,f64,f16 --seconds 0.04 \
-        ${quick:+--copy-bytes 65536 --seconds 0.001} --save "$out/probe.jsonl"
+    if [ "$simulated" -ne 0 ]; then
+        # It would compute for hours: it takes every launch and leaves it out.
+        mkdir -p "$out/played" && size=(--once)
+        local -x PARTITA_SIM_RECORD="$PWD/$out/played" PARTITA_SIM_MEMORY_BYTES=$((1 << 37))
+    fi
+    step probe probe 25 python3 probe.py probe --dtype f32,f64,f16 "${size[@]}" --save "$out/probe.jsonl"
+    for record in probe-*; do
+        [ ! -d "$record" ] || step probe "$record" 6 python3 probe.py "$record" "${size[@]}" --save "$out/$record.jsonl"
+    done
 }
 
 # The Python package, where it is not installed yet; JAX would take most of the GPU's memory for itself.
 has_package() {
     [ -n "$python" ] || { skip python python-install "no Python 3.11 or newer" && return 1; }
-    step python python-install 20 "$python" -m pip install --quiet --no-index --no-deps --upgrade --target site partita-*.whl
+    step python python-install 15 "$python" -m pip install --quiet --no-index --no-deps --upgrade --target site partita-*.whl
     export PYTHONPATH="$PWD/site${package_path:+:$package_path}" PYTHONDONTWRITEBYTECODE=1 XLA_PYTHON_CLIENT_PREALLOCATE=false
     has_passed python-install
 }
@@ -157,7 +184,7 @@ package_path="${PYTHONPATH:-}"
 # Whole calls from Python, beside the libraries that are here.
 calls() {
     has_package || { skip calls calls "the Python package is not installed" && return; }
-    has_numpy || { skip calls calls "$python has no NumPy" && return; }
+    has_numpy || { skip calls calls "$no_numpy" && return; }
     step calls calls 75 bin/partita-bench calls --python "$python" --device "$bench_device" ${quick:+--smoke} \
         --save "$out/calls.jsonl"
 }
@@ -183,7 +210,8 @@ side() {
     [ -z "$quick" ] || size=(--scale 1 --parts 3 --steps 5 --frames 0 --data salish_topobathy.npz --json)
     [ -n "$cuda" ] || { skip tests side "$no_cuda" && return; }
     for test in bin/test-*; do
-        [ "$test" = bin/test-fork ] || start tests "$(basename "$test")" 100 "$test" --show-output
+        case "$test" in bin/test-fork | bin/test-subnormals) continue ;; esac
+        start tests "$(basename "$test")" 100 "$test" --show-output
     done
     start tsunami tsunami-host 100 bin/tsunami --device host "${size[@]}" --dump "$out/host.npy"
     start tsunami tsunami-cuda 100 bin/tsunami --device cuda "${size[@]}" --dump "$out/cuda.npy"
@@ -196,6 +224,9 @@ side() {
             skip python python-cuda "$python has no pytest"
         fi
     fi
+    # Compilers of the peers keep on disk what they make: the section `peers` finds it there, and makes the rest.
+    ! has_numpy || start peers compilers 100 bash -c 'timeout "$0" "$@" || [ $? = 124 ]' $((95 * slower)) \
+        bin/partita-bench run --device cuda "${first_size[@]}" "${with_peers[@]}" --budget 0
     finish
     step tsunami tsunami-same-bits 5 cmp "$out/host.npy" "$out/cuda.npy"
 }
@@ -203,16 +234,16 @@ side() {
 # The peers in one process, which compiles everything before anything is timed.
 peers() {
     [ -n "$cuda" ] || { skip peers peers "$no_cuda" && return; }
-    [ -n "$python" ] || { skip peers peers "no Python 3.11 or newer" && return; }
-    has_numpy || { skip peers peers "$python has no NumPy" && return; }
-    first_figures peers 130 --peers "$python" --budget $((120 * slower)) --filter "$peers_filter"
+    has_numpy || { skip peers peers "$no_numpy" && return; }
+    first_figures peers 150 "${with_peers[@]}" --budget $((60 * slower))
 }
-peers_filter="=copy,=triad,=fused8,=expsin,=sum,=norm,=sum_columns,=turned,=stencil5,=stencil7,=stencil13,=stencil27"
-peers_filter+=",=gray_scott,=wave,=d3q19"
+peers_filter="=copy,=triad,=fused8,=expsin,=sum,=max,=norm,=dot,=sum_rows,=sum_columns,=turned,=stencil5,=stencil9"
+peers_filter+=",=stencil7,=stencil13,=stencil25,=stencil27,=heat,=gray_scott,=wave,=d3q19"
+with_peers=(--peers "$python" --beside torch.compile,jax,nvcc --filter "$peers_filter")
 
 # wgpu, by the loader that is carried where the machine has none.
 wgpu() {
-    local loader="${LIBVULKAN:-}" drivers=/usr/local/nvidia/share/vulkan/icd.d seen
+    local loader="${LIBVULKAN:-}" drivers=/usr/local/nvidia/share/vulkan/icd.d seen test
     [ -n "$loader" ] || [ ! -e vulkan/libvulkan.so.1 ] || loader="$PWD/vulkan/libvulkan.so.1"
     if [ -n "$loader" ]; then
         [ -e "$loader" ] || { skip wgpu wgpu "LIBVULKAN: there is no $loader" && return; }
@@ -223,9 +254,12 @@ wgpu() {
     seen=$(timeout 60 bin/partita-bench doctor 2>/dev/null | grep '^[a-z ]*: wgpu' | paste -sd ';')
     [ -n "$seen" ] || { skip wgpu wgpu "wgpu finds no adapter; LIBVULKAN names a Vulkan loader" && return; }
     local -x PARTITA_TEST_DEVICES=wgpu
-    step wgpu wgpu-kernels 25 bin/test-kernels --show-output
-    step wgpu wgpu-arrays 25 bin/test-arrays --show-output
-    step wgpu wgpu-figures 30 bin/partita-bench run --device wgpu "${wgpu_size[@]}" --filter W1 --save "$out/wgpu-figures.jsonl"
+    for test in kernels arrays subnormals; do
+        start wgpu "wgpu-$test" 70 "bin/test-$test" --show-output
+    done
+    finish
+    step wgpu wgpu-figures 35 bin/partita-bench run --device wgpu "${wgpu_size[@]}" \
+        --filter W1,=turned,=stencil5,=gray_scott --save "$out/wgpu-figures.jsonl"
 }
 wgpu_size=(--quick --n $((1 << 25)) --plane 4096 --cube 256 --samples 7)
 [ -z "$quick" ] || wgpu_size=(--smoke)
@@ -241,17 +275,18 @@ profile() {
         --filter copy,fused8,sum,sum_rows,sum_columns,stencil7,stencil27,wave,d3q19
 }
 
-# checked NAME LIMIT TOOL TEST...: tests under one of the sanitizer's tools.
+# checked HOW NAME LIMIT TOOL TEST...: tests under one of the sanitizer's tools, by `step` or `start`.
 checked() {
-    [ -n "$cuda" ] || { skip sanitize "$1" "$no_cuda" && return; }
-    [ "$simulated" -eq 0 ] || { skip sanitize "$1" "the simulated driver checks by itself" && return; }
-    command -v compute-sanitizer >/dev/null || { skip sanitize "$1" "compute-sanitizer is not installed" && return; }
-    PARTITA_TEST_DEVICES=cuda step sanitize "$1" "$2" compute-sanitizer --tool "$3" --error-exitcode 1 \
-        bin/test-kernels --test-threads 1 "${@:4}"
+    [ -n "$cuda" ] || { skip sanitize "$2" "$no_cuda" && return; }
+    [ "$simulated" -eq 0 ] || { skip sanitize "$2" "the simulated driver checks by itself" && return; }
+    command -v compute-sanitizer >/dev/null || { skip sanitize "$2" "compute-sanitizer is not installed" && return; }
+    PARTITA_TEST_DEVICES=cuda "$1" sanitize "$2" "$3" compute-sanitizer --tool "$4" --error-exitcode 1 \
+        bin/test-kernels --test-threads 1 "${@:5}"
 }
 memcheck() {
-    checked first-memcheck 30 memcheck folds stencils
-    checked first-racecheck 60 racecheck folds stencils
+    checked start first-memcheck 72 memcheck folds stencils
+    checked start first-racecheck 72 racecheck folds stencils
+    finish
 }
 
 # Programs of several processes, whose messages travel in every way there is.
@@ -272,7 +307,7 @@ mpi_ranks() {
 # tcp_ranks LIMIT: without MPI, from Python.
 tcp_ranks() {
     has_package || { skip ranks ranks-tcp "the Python package is not installed" && return; }
-    has_numpy || { skip ranks ranks-tcp "$python has no NumPy" && return; }
+    has_numpy || { skip ranks ranks-tcp "$no_numpy" && return; }
     step ranks ranks-tcp "$1" "$python" ranks.py ${quick:+--small} --processes 1,2,3
 }
 ranks() { mpi_ranks 120 2 3 && tcp_ranks 120; }
@@ -301,6 +336,8 @@ figures() {
 bench_device=host size=(--n $((1 << 27)) --plane 16384 --cube 512 --samples 21)
 [ -z "$cuda" ] || bench_device=cuda
 [ -z "$quick" ] || size=(--smoke)
+no_numpy="no Python 3.11 or newer"
+[ -z "$python" ] || no_numpy="$python has no NumPy"
 has_numpy() { [ -n "$python" ] && "$python" -c 'import numpy' 2>/dev/null; }
 # beside DTYPE NAME...: a workload at a time: peers import and compile for long, each in a process of its own.
 beside() {
@@ -312,32 +349,22 @@ beside() {
     done
 }
 
-# What the goals are about, beside the peers.
-goals() {
-    [ -n "$cuda" ] || skip bench bench-cuda "$no_cuda"
-    figures bench-E1-R1-f32 --filter E1,R1
-    if [ -z "$python" ]; then
-        skip bench peers "no Python 3.11 or newer"
-    elif ! has_numpy; then
-        skip bench peers "$python has no NumPy"
-    else
-        beside f32 triad fused8 sum stencil7 d3q19
-    fi
-}
-
 bench() {
-    local group name
+    local group
+    [ -n "$cuda" ] || skip bench bench-cuda "$no_cuda"
     # Our own first: what of a step that takes too long was measured is kept.
-    for group in S1,S2 S3 E2; do
+    for group in E1,R1 S1,S2 S3 E2; do
         figures "bench-${group//,/-}-f32" --filter "$group"
     done
     for group in T1,A1 H1 P1 L1; do
         figures "bench-${group//,/-}" --filter "$group"
     done
     if has_numpy; then
-        beside f32 sum_rows sum_columns max norm stencil5 stencil27 wave gray_scott expsin turned_too slab_slab jacobi \
-            record flush
+        beside f32 triad fused8 sum stencil7 d3q19 sum_rows sum_columns max norm stencil5 stencil27 wave gray_scott expsin \
+            turned_too slab_slab jacobi record flush
         beside f64 fused8 stencil7
+    else
+        skip bench peers "$no_numpy"
     fi
     for group in E1,R1 S1,S2 S3 E2; do
         figures "bench-${group//,/-}-f64" --dtype f64 --filter "$group"
@@ -376,14 +403,14 @@ sanitize() {
     [ -z "$cuda" ] ||
         PARTITA_TEST_DEVICES=cuda PARTITA_FUZZ_SEEDS=300..2000 step sanitize more-fuzz 280 bin/test-fuzz --show-output
     for tool in memcheck racecheck initcheck; do
-        checked "sanitize-$tool" 280 "$tool" folds gather stencils copies narrow
+        checked step "sanitize-$tool" 280 "$tool" folds gather stencils copies narrow
     done
 }
 
 for pass in new again; do
     for section in "${sections[@]}"; do
         case "$section" in
-        all) tests; goals; tsunami; ranks; python; bench; sanitize ;;
+        all) tests; tsunami; ranks; python; bench; sanitize ;;
         figures) figures_of_first ;;
         *) "$section" ;;
         esac
@@ -391,18 +418,6 @@ for pass in new again; do
 done
 page
 
-# The last verdict of each name, what the tests counted, and the tables.
-{
-    cat "$out/machine.txt"
-    echo && sed -n 's/.*"name":"\([^"]*\)","verdict":"\([^"]*\)","seconds":\([^,]*\),"note":\(.*\)}/\2 \1 \3 s \4/p' \
-        "$out/results.jsonl" | awk '$1 != "seen" { last[$2] = $0 } END { for (name in last) print last[name] }' | sort
-    echo && sed 's/^/left /' "$out/left"
-    echo && grep -h '^ran: ' "$out"/logs/*.log 2>/dev/null | awk '{ n[$2] += $3 } END { for (i in n) print "ran:", i, n[i] }' | sort
-    grep -h '^skipped: ' "$out"/logs/*.log 2>/dev/null | sort -u
-    for table in "$out"/logs/{probe,calls,first-,peers,wgpu-figures,profile,bench-}*.log; do
-        [ ! -s "$table" ] || { echo && basename "$table" .log && cat "$table"; }
-    done
-} >"$out/summary.txt"
 save
 count() { grep -c "^$1 " "$out/summary.txt"; }
 echo "$(count passed) passed, $(count failed) failed, $(count skipped) skipped, $(count left) left; see $out/summary.txt"

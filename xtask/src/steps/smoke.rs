@@ -55,6 +55,13 @@ const SMOKES: &[Smoke] = &[
     smoke("own_map", "examples/own_map", None, ""),
     smoke("benchmarks", "partita-bench", None, "run --smoke"),
     smoke("facts", "partita-bench", Some("ptxas"), "facts --target sm_90"),
+    // Kernels of which GPUs before and after have others; those of bf16 are like those of f16.
+    smoke(
+        "facts of other GPUs",
+        "partita-bench",
+        Some("ptxas"),
+        "facts --target sm_80,sm_100 --filter S1,S2,S3,odd,turned_too --dtype f32,f64,f16",
+    ),
 ];
 
 /// Where the tsunami is computed in every layout.
