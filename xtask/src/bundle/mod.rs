@@ -30,9 +30,6 @@ const NEWEST_GLIBC: (u32, u32) = (2, 36);
 const TESTS: &[&str] =
     &["kernels", "fuzz", "cuda_device", "cuda_shared", "arrays", "every_kind", "loops", "fork", "subnormals"];
 
-/// The engine's package, and its unit tests.
-const ENGINE: &str = "partita";
-
 /// What `cargo build --release` makes for it.
 const PROGRAMS: &[&[&str]] = &[
     &["--package", "partita-bench"],
@@ -79,7 +76,7 @@ fn make(root: &Path, cargo: impl Fn() -> Command) -> Result<(PathBuf, u64), Stri
     }
     std::fs::create_dir_all(folder.join("bin")).map_err(io)?;
     let mut tests = cargo();
-    tests.args(["test", "--no-run", "--message-format", "json", "--package", ENGINE, "--lib"]);
+    tests.args(["test", "--no-run", "--message-format", "json", "--package", "partita", "--lib"]);
     tests.args(TESTS.iter().flat_map(|name| ["--test", name]));
     for program in all_built(tests)? {
         put(&folder, &format!("test-{}", name_of(&program)), &program)?;

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail where it likes")]
 
-use super::{ENGINE, LIMITS, PROGRAMS, SCRIPTS, TESTS};
+use super::{LIMITS, PROGRAMS, SCRIPTS, TESTS};
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ struct Pretence {
 }
 
 fn tests() -> impl Iterator<Item = String> {
-    TESTS.iter().chain([&ENGINE]).map(|name| format!("test-{name}"))
+    TESTS.iter().chain(&["partita"]).map(|name| format!("test-{name}"))
 }
 
 /// All but what is tested of adapters alone.
