@@ -3,6 +3,8 @@
 //! A grid's coordinates and the steps along its slots are 32-bit numbers; addresses are 64-bit. Regions
 //! beyond that, or beyond what a grid may have of blocks, are cut into several grids.
 
+use std::collections::BTreeSet;
+
 use super::entries::{fold, mirrored, planes, pointwise, scan, streaming, transpose, vector};
 use super::launch::fold::MAX_INNER_FOLD;
 use super::launch::pointwise::plan_batch;
@@ -71,10 +73,10 @@ pub fn emit_within(
     Ok(Module { target: *target, entries, kernel: verified, centers, schedule, limits: Limits::DEVICE })
 }
 
-/// The kernel with the loads of each input counted from their centre, and how far that is from where they were
-/// counted from: a view may begin at any neighbour, such as the first that a formula names, but rows are aligned
-/// where the centre is. Along each dimension that is where most loads are; of several such places, between the first
-/// and the last.
+/// The kernel with the loads of each input that has several counted from their centre, and how far that is from
+/// where they were counted from. A view may begin at any neighbour, such as the first that a formula names, but
+/// rows are aligned where the centre is: along each dimension where most loads are, of several such places the one
+/// in the middle. The engine lays out results by the same rule.
 fn centered(verified: Verified) -> (Verified, Vec<Vec<i64>>) {
     let mut kernel = verified.kernel().clone();
     let mut centers = vec![vec![0; kernel.rank]; kernel.params.len()];
@@ -86,10 +88,13 @@ fn centered(verified: Verified) -> (Verified, Vec<Vec<i64>>) {
         for (dim, center) in center.iter_mut().enumerate() {
             let loads = verified.footprint().loads().iter().filter(|load| load.param as usize == p);
             let offsets: Vec<i64> = loads.map(|load| i64::from(load.offsets[dim])).collect();
+            if offsets.len() < 2 {
+                continue;
+            }
             let count = |offset: &i64| offsets.iter().filter(|other| *other == offset).count();
             let most = offsets.iter().map(count).max();
-            let best = || offsets.iter().copied().filter(|at| Some(count(at)) == most);
-            *center = best().min().zip(best().max()).map_or(0, |(first, last)| (first + last) / 2);
+            let best: BTreeSet<i64> = offsets.iter().copied().filter(|at| Some(count(at)) == most).collect();
+            *center = best.iter().nth(best.len().saturating_sub(1) / 2).copied().unwrap_or(0);
         }
     }
     if centers.iter().flatten().all(|&center| center == 0) {
