@@ -360,9 +360,9 @@ pub fn heat<C: Cells>(c: &C) -> Vec<C::Value> {
     vec![u.clone() + total(star(3, 1).map(flow)) * (0.5 * DIFFUSION)]
 }
 
-/// Depth and velocity of shallow water: h' + (h u)_x + (h v)_y = 0, u' + u u_x + v u_y + h_x = 0 and the same of
-/// v, with a gravity of 1; central differences, and the mean of the neighbours for the old value. P. D. Lax, Weak
-/// solutions of nonlinear hyperbolic equations and their numerical computation (1954).
+/// Depth and velocity of shallow water: h' + (h u)_x + (h v)_y = 0, u' + u u_x + v u_y + h_x = 0 and the same
+/// of v, with a gravity of 1; central differences, and the mean of the neighbours for the old value. P. D.
+/// Lax, Weak solutions of nonlinear hyperbolic equations and their numerical computation (1954).
 pub fn shallow_water<C: Cells>(c: &C) -> Vec<C::Value> {
     const STEP: f64 = 0.05;
     let [[north, south], [west, east]] = [[[0, -1, 0], [0, 1, 0]], [[0, 0, -1], [0, 0, 1]]];

@@ -8,8 +8,8 @@ const EDGES: f64 = 0.001;
 /// The bytes of the machine code's loads and of the simulator's may be so far apart.
 const APART: f64 = 0.01;
 
-/// Of f32, f64, f16 and bf16. Instructions a point, where arithmetic is not little beside the loads: what the kernels
-/// have come to need. Every value of 16 bits takes one to be widened and one to be added.
+/// Of f32, f64, f16 and bf16. Instructions a point, where arithmetic is not little beside the loads: what the
+/// kernels have come to need. Every value of 16 bits takes one to be widened and one to be added.
 const INSTRUCTIONS: &[(&str, [f64; 4])] =
     &[("expsin", [81.0, 184.0, 41.5, 51.5]), ("sum", [4.6, 9.7, 3.8, 4.5])];
 

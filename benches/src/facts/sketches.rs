@@ -1,6 +1,6 @@
 //! The counting checked with kernels that were measured on a GPU: sketches of the sweeps, unchanged, and what
-//! nvcc 13 makes of them for sm_90, with neighbours along x loaded one by one (`-DSH=0`). The folder `sketches` has
-//! both; the texts of `w.ptx` without indentation.
+//! nvcc 13 makes of them for sm_90, with neighbours along x loaded one by one (`-DSH=0`). The folder
+//! `sketches` has both; the texts of `w.ptx` without indentation.
 
 use std::collections::BTreeSet;
 
@@ -48,9 +48,9 @@ fn sketched(tools: &Tools, file: &str, entry: &str, points: usize) -> KernelFact
     }
 }
 
-/// The winner of the sweep and the best of 5, 7 and 13 points, of two species and of D3Q19 are within the limits,
-/// and have the loads and registers that were noted when they were measured. One plane per thread, which was a
-/// tenth slower, is beyond them.
+/// The winner of the sweep and the best of 5, 7 and 13 points, of two species and of D3Q19 are within the
+/// limits, and have the loads and registers that were noted when they were measured. One plane per thread,
+/// which was a tenth slower, is beyond them.
 #[test]
 fn measured_kernels_are_counted_right_and_slower_ones_are_beyond_the_limits() {
     let (st7, v, w) =

@@ -28,8 +28,8 @@ const PLANES: &[(&str, [usize; 3])] = &[
     ("shallow_water", [2; 3]),
 ];
 
-/// Registers of kernels that go from plane to plane: no more than they had when they last became fewer. With 80,
-/// three blocks of 256 threads fit side by side, two with 128.
+/// Registers of kernels that go from plane to plane: no more than they had when they last became fewer. With
+/// 80, three blocks of 256 threads fit side by side, two with 128.
 const WALKS: &[(&str, [u32; 3])] =
     &[("stencil25", [80, 112, 64]), ("stencil27", [96, 108, 96]), ("wave", [80, 116, 64])];
 

@@ -421,7 +421,8 @@ impl StreamingPlan {
     }
 }
 
-/// Blocks side by side of a cube, or of anything else that reads neighbours in rows beside its own: with three,
+/// Blocks side by side of a cube, or of anything else that reads neighbours in rows beside its own: with
+/// three,
 /// `ptxas` spills some registers.
 const BLOCKS_OF_A_CUBE: usize = 2;
 

@@ -73,10 +73,10 @@ pub fn emit_within(
     Ok(Module { target: *target, entries, kernel: verified, centers, schedule, limits: Limits::DEVICE })
 }
 
-/// The kernel with the loads of each input that has several counted from their centre, and how far that is from
-/// where they were counted from. A view may begin at any neighbour, such as the first that a formula names, but
-/// rows are aligned where the centre is: along each dimension where most loads are, of several such places the one
-/// in the middle. The engine lays out results by the same rule.
+/// The kernel with the loads of each input that has several counted from their centre, and how far that is
+/// from where they were counted from. A view may begin at any neighbour, such as the first that a formula
+/// names, but rows are aligned where the centre is: along each dimension where most loads are, of several
+/// such places the one in the middle. The engine lays out results by the same rule.
 fn centered(verified: Verified) -> (Verified, Vec<Vec<i64>>) {
     let mut kernel = verified.kernel().clone();
     let mut centers = vec![vec![0; kernel.rank]; kernel.params.len()];

@@ -185,8 +185,8 @@ fn several_fields_fit_in_registers() {
     println!("ran: ptxas {assembled}");
 }
 
-/// Of many arrays, one of which is written in place or lies differently, a thread computes one point in as few
-/// registers as where all are laid out alike.
+/// Of many arrays, one of which is written in place or lies differently, a thread computes one point in as
+/// few registers as where all are laid out alike.
 #[test]
 fn many_arrays_fit_in_registers() {
     let Some(ptxas) = ptxas() else { return };

@@ -86,7 +86,8 @@ fn stencils_of_many_arrays() {
     tally.ran_through(&["pointwise", "planes"]);
 }
 
-/// 17 arrays, each read at another place, or the first only where it is written, and 19 results of all of them.
+/// 17 arrays, each read at another place, or the first only where it is written, and 19 results of all of
+/// them.
 pub fn many(d: DType, in_place: bool) -> Verified {
     let mut k = Builder::new("many", 2);
     let mut inputs: Vec<u32> = (0..17 - usize::from(in_place)).map(|_| k.input(d)).collect();

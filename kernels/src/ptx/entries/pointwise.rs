@@ -44,7 +44,8 @@ impl PtxWriter<'_> {
         self.op("ret");
     }
 
-    /// Places of so many arrays at once would fill the registers: each is located where it is loaded or stored.
+    /// Places of so many arrays at once would fill the registers: each is located where it is loaded or
+    /// stored.
     fn has_many_arrays(&self) -> bool {
         matches!(self.kernel.form, Form::Elementwise { .. }) && has_many_arrays(self.footprint)
     }
