@@ -7,7 +7,7 @@ use std::process::Command;
 #[test]
 fn kernels_keep_their_limits_and_load_what_was_counted() {
     let mut facts = Command::new(env!("CARGO_BIN_EXE_partita-bench"));
-    let cases = "=copy,=triad,=fused8,=sum,=max,=stencil7";
+    let cases = "=copy,=triad,=fused8,=sum,=max,=stencil7,=odd_cube";
     facts.args(["facts", "--target", "sm_80,sm_89,sm_90,sm_100", "--filter", cases]);
     let output = facts.args(["--dtype", "f32", "--json"]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
@@ -21,7 +21,9 @@ fn kernels_keep_their_limits_and_load_what_was_counted() {
         let about = format!("{} {}", line["target"], line["case"]);
         let number = |name: &str| line[name].as_f64().unwrap();
         // Rows of a stencil are loaded in part by some lanes, and copied into shared memory.
-        let is_whole = line["case"] != "stencil7";
+        let is_whole = !["stencil7", "odd_cube"].contains(&line["case"].as_str().unwrap());
+        // Extents that are no multiples of a vector go the same way.
+        assert!(is_whole || line["entry"].as_str().unwrap().starts_with("planes"), "{about}: {line}");
         assert!(!is_whole || (number("agreement") - 1.0).abs() < 0.01, "{about}: {line}");
         assert!(!is_whole || number("loads_before_use") >= 1.0, "{about}: {line}");
         assert!((16.0..=255.0).contains(&number("registers")), "{about}: {line}");
@@ -30,5 +32,5 @@ fn kernels_keep_their_limits_and_load_what_was_counted() {
         counted += 1;
     }
     println!("ran: facts-counted {counted}");
-    assert_eq!(counted, 24);
+    assert_eq!(counted, 28);
 }

@@ -360,6 +360,24 @@ pub fn heat<C: Cells>(c: &C) -> Vec<C::Value> {
     vec![u.clone() + total(star(3, 1).map(flow)) * (0.5 * DIFFUSION)]
 }
 
+/// Depth and velocity of shallow water: h' + (h u)_x + (h v)_y = 0, u' + u u_x + v u_y + h_x = 0 and the same
+/// of v, with a gravity of 1; central differences, and the mean of the neighbours for the old value. P. D.
+/// Lax, Weak solutions of nonlinear hyperbolic equations and their numerical computation (1954).
+pub fn shallow_water<C: Cells>(c: &C) -> Vec<C::Value> {
+    const STEP: f64 = 0.05;
+    let [[north, south], [west, east]] = [[[0, -1, 0], [0, 1, 0]], [[0, 0, -1], [0, 0, 1]]];
+    let (u, v) = (c.at(1, HERE), c.at(2, HERE));
+    let mean = |field| sum(c, field, star(2, 1)) * 0.25;
+    let across = |field, [before, behind]: [[i64; 3]; 2]| c.at(field, behind) - c.at(field, before);
+    let flow = |field, at| c.at(0, at) * c.at(field, at);
+    let outflow = flow(1, east) - flow(1, west) + (flow(2, south) - flow(2, north));
+    let next = |field, slope| {
+        let carried = u.clone() * across(field, [west, east]) + v.clone() * across(field, [north, south]);
+        mean(field) - (carried + slope) * STEP
+    };
+    vec![mean(0) - outflow * STEP, next(1, across(0, [west, east])), next(2, across(0, [north, south]))]
+}
+
 /// The directions in which populations travel: none, along an axis, along two.
 fn directions() -> Vec<[i64; 3]> {
     std::iter::once(HERE).chain(star(3, 1)).chain(shell(3, 2)).collect()

@@ -178,6 +178,18 @@ pub const WORKLOADS: &[Workload] = &[
         ..stencil("S3", "heat", "heat, 7 points, conductivity per cell", 3, 1, formula!(formula::heat))
     },
     Workload {
+        inputs: 3,
+        outputs: 3,
+        ..stencil(
+            "S3",
+            "shallow_water",
+            "2-D shallow water: depth and velocity, 4 and 5 points",
+            2,
+            1,
+            formula!(formula::shallow_water),
+        )
+    },
+    Workload {
         extents: Extents::Half,
         inputs: 19,
         outputs: 19,
@@ -424,6 +436,9 @@ mod tests {
         ("wave", 27, 34, 96000.0 + 4.0 * 1728.0),
         // Six flows of 3, five additions, the factor, the sum.
         ("heat", 14, 25, 64000.0 + 4.0 * 5832.0),
+        // Three means of 4, less something. Outflow: four products, 3, times the step. Of each velocity:
+        // three differences, two products, 2, times the step.
+        ("shallow_water", 14, 3 * 5 + 8 + 2 * 8, 120_000.0 + 12.0 * 98.0 * 98.0),
         // A cube of 10. Density 18, momentum 3 (4 + 4 + 1), velocity 3, its square 5, at rest 2, weights 3,
         // kept parts 19; the resting population 2; 9 pairs of directions, of which 6 add two velocities:
         // even part 4, odd part 2, two sums of three; three squares of velocities are there already.

@@ -40,6 +40,8 @@ pub struct KernelFacts {
     pub narrow_loads: f64,
     /// The most loads that are issued before one of them is waited for.
     pub loads_before_use: usize,
+    /// Instructions of all threads per computed point.
+    pub instructions: f64,
     /// Bytes that the loads of the machine code bring, over those that the simulator counted.
     pub agreement: f64,
     pub text_bytes: usize,
@@ -68,7 +70,9 @@ impl KernelFacts {
             "16-byte loads a point",
             "narrower",
             "loads before use",
-            "text, ptxas",
+            "instructions a point",
+            "text bytes",
+            "ptxas",
         ];
         format!("| {} |\n|{}\n", columns.join(" | "), "---|".repeat(columns.len()))
     }
@@ -90,7 +94,9 @@ impl KernelFacts {
             format!("{:.3}", self.wide_loads),
             format!("{:.3}", self.narrow_loads),
             self.loads_before_use.to_string(),
-            format!("{} KB, {:.2} s", self.text_bytes / 1000, self.ptxas_seconds),
+            format!("{:.1}", self.instructions),
+            self.text_bytes.to_string(),
+            format!("{:.2} s", self.ptxas_seconds),
         ];
         format!("| {} |\n", cells.join(" | "))
     }
@@ -160,6 +166,7 @@ fn facts_of(
         wide_loads: wide / points,
         narrow_loads: narrow / points,
         loads_before_use: loads_before_use(launch, &code),
+        instructions: instructions(launch, &code) / points,
         agreement: bytes / reads.map(|access| access.bytes).sum::<f64>(),
         text_bytes: module.bytes,
         ptxas_seconds: module.seconds,
@@ -182,6 +189,17 @@ pub(super) fn loads(launch: &Launch, code: &[Instruction]) -> [f64; 3] {
         sums[2] += lanes * f64::from(width);
     }
     sums
+}
+
+/// Instructions that all threads run. Behind the first place that a warp's threads part ways to is what they
+/// do when they have parted, which these never do.
+fn instructions(launch: &Launch, code: &[Instruction]) -> f64 {
+    let parted = code.iter().filter(|instruction| instruction.name == "BRA.DIV");
+    let end = parted.filter_map(|instruction| instruction.target).min().unwrap_or(code.len());
+    let mut of_line: HashMap<u32, f64> = HashMap::new();
+    code[..end].iter().for_each(|instruction| *of_line.entry(instruction.line).or_default() += 1.0);
+    let ran = |&(line, issues, ..): &(u32, f64, f64, f64)| of_line.get(&line).unwrap_or(&0.0) * issues;
+    launch.steps.iter().map(ran).sum::<f64>() * 32.0
 }
 
 fn is_load(instruction: &Instruction) -> bool {
@@ -228,6 +246,11 @@ mod tests {
         let launch = Launch { steps, ..Launch::default() };
         assert_eq!(loads(&launch, &code), [128.0, 0.0, 2048.0]);
         assert_eq!((loads_before_use(&launch, &code), barriers_in_loops(&code)), (1, 0));
+        // One instruction of the first line, four times one of the others; two are of none that ran.
+        assert_eq!(instructions(&launch, &code), 9.0 * 32.0);
+        let mut parting = code.clone();
+        parting[0] = Instruction { name: "BRA.DIV".to_owned(), target: Some(2), ..parting[0].clone() };
+        assert_eq!(instructions(&launch, &parting), 5.0 * 32.0);
         // A line that the warp left out.
         let left_out = Launch { steps: vec![(10, 1.0, 32.0, 1.0), (12, 4.0, 128.0, 0.0)], ..launch };
         assert_eq!(loads_before_use(&left_out, &code), 0);

@@ -25,12 +25,17 @@ const PLANES: &[(&str, [usize; 3])] = &[
     ("stencil13", [2; 3]),
     ("gray_scott", [2; 3]),
     ("heat", [2; 3]),
+    ("shallow_water", [2; 3]),
 ];
 
-/// Registers of kernels that go from plane to plane, so that two blocks of 256 threads fit side by side, or
-/// that compute one point per thread.
-const REGISTERS: &[(&str, [u32; 3])] =
-    &[("d3q19", [56, 80, 56]), ("stencil25", [128; 3]), ("stencil27", [128; 3]), ("wave", [128; 3])];
+/// Registers of kernels that go from plane to plane: no more than they had when they last became fewer. With
+/// 80, three blocks of 256 threads fit side by side, two with 128.
+const WALKS: &[(&str, [u32; 3])] =
+    &[("stencil25", [80, 112, 64]), ("stencil27", [96, 108, 96]), ("wave", [80, 116, 64])];
+
+/// Registers of kernels of so many arrays that a thread computes one point, in blocks of 256 or 512: it loads
+/// every array once, element by element.
+const POINTS: &[(&str, [u32; 3])] = &[("d3q19", [56, 80, 56])];
 
 /// Registers beside what is loaded: places of rows, numbers, results. Of 16-bit elements, the words of
 /// neighbours lie across those of the vector, on both sides, of each array.
@@ -46,8 +51,10 @@ pub struct Needs {
     pub registers: u32,
     /// Loads of 16 bytes and single elements per point. `None`: any number.
     pub loads: Option<[f64; 2]>,
-    /// Loads that are issued before the first is waited for: the vectors of one plane.
+    /// Loads that are issued before the first is waited for: all vectors.
     pub first: usize,
+    /// Threads of a block, at least and at most. `None`: any number.
+    pub block: Option<[u32; 2]>,
 }
 
 /// What the threads of a stencil load: vectors, single elements, and the 32-bit words of both.
@@ -63,12 +70,20 @@ impl Needs {
     /// Those of a workload that is in the table.
     pub fn of(workload: &Workload, size: usize, sizes: &Sizes) -> Option<Needs> {
         let column = [4, 8, 2].iter().position(|&known| known == size)?;
-        if let Some((_, registers)) = REGISTERS.iter().find(|(name, _)| *name == workload.name) {
-            return Some(Needs { registers: registers[column], ..Needs::default() });
+        let of = |table: &[(&str, [u32; 3])]| {
+            table.iter().find(|(name, _)| *name == workload.name).map(|(_, registers)| registers[column])
+        };
+        if let Some(registers) = of(WALKS) {
+            return Some(Needs { registers, ..Needs::default() });
+        }
+        if let Some(registers) = of(POINTS) {
+            let loads = Some([0.0, workload.inputs as f64 * (1.0 + ENDS)]);
+            // Words of two bytes are turned into numbers as they come.
+            let first = if size == 2 { workload.inputs / 2 } else { workload.inputs };
+            return Some(Needs { registers, loads, first, block: Some([256, 512]) });
         }
         let planes = PLANES.iter().find(|(name, _)| *name == workload.name)?.1[column];
-        let (all, first, lanes) =
-            (Loads::of(workload, size, planes), Loads::of(workload, size, 1), VECTOR_BYTES / size);
+        let (all, lanes) = (Loads::of(workload, size, planes), VECTOR_BYTES / size);
         let [points, row] = [planes * lanes, *workload.whole(sizes).last()? as usize].map(|n| n as f64);
         // The first and the last thread of a row load element by element.
         let at_ends = all.elements as f64 * (2 * lanes) as f64 / row;
@@ -77,7 +92,8 @@ impl Needs {
         Some(Needs {
             registers: (all.words + BESIDE + across) as u32,
             loads: Some([per_point(all.wide as f64), per_point(all.narrow as f64 + at_ends)]),
-            first: first.wide,
+            first: all.wide,
+            block: None,
         })
     }
 }
@@ -133,7 +149,12 @@ mod tests {
         assert_eq!(of("stencil13", 8, 2), [18, 0, 72]);
         let sizes = Sizes { line: 1 << 26, plane: 8192, cube: 512 };
         let needs = |name: &str| Needs::of(Workload::named(name).expect("a workload"), 4, &sizes);
-        assert_eq!(needs("stencil7").map(|needs| (needs.registers, needs.first)), Some((88, 5)));
+        assert_eq!(needs("stencil7").map(|needs| (needs.registers, needs.first)), Some((88, 14)));
+        // A point of each array; vectors of three fields, of which the first has no centre.
+        let points =
+            Needs { registers: 80, loads: Some([0.0, 19.0 * 1.02]), first: 19, block: Some([256, 512]) };
+        assert_eq!(Needs::of(Workload::named("d3q19").expect("a workload"), 8, &sizes), Some(points));
+        assert_eq!(of("shallow_water", 4, 2), [12, 12, 60]);
         assert_eq!(needs("triad"), None);
     }
 }

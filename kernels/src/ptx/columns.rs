@@ -367,8 +367,11 @@ impl StreamingPlan {
         let present = columns.iter().map(Column::present).max()?;
         let is_star = across.is_some() && columns.iter().all(|c| c.row_sides == Sides::NONE);
         let is_whole = columns.iter().all(|column| (column.sides.columns.1 as usize).is_multiple_of(lanes));
-        let blocks = blocks_of_a_star(kernel, widest, is_whole);
-        let blocks = blocks.filter(|_| is_star && !is_scaled).unwrap_or(1);
+        let blocks = match across.filter(|_| !is_scaled) {
+            Some(_) if is_star => blocks_of_a_star(kernel, widest, is_whole),
+            Some(_) => BLOCKS_OF_A_CUBE,
+            None => 1,
+        };
         let room = room.min(SHARED_OF_ALL / blocks);
         let fits = |ahead: &usize| {
             let words: usize =
@@ -418,16 +421,21 @@ impl StreamingPlan {
     }
 }
 
+/// Blocks side by side of a cube, or of anything else that reads neighbours in rows beside its own: with
+/// three,
+/// `ptxas` spills some registers.
+const BLOCKS_OF_A_CUBE: usize = 2;
+
 /// Blocks side by side of a star whose neighbours are added before anything else happens to them: so
 /// many that `ptxas` spills no registers. It keeps more values at once where sums have no weights, or where
 /// only parts of the neighbouring vectors are read.
-fn blocks_of_a_star(kernel: &Kernel, widest: DType, is_whole: bool) -> Option<usize> {
+fn blocks_of_a_star(kernel: &Kernel, widest: DType, is_whole: bool) -> usize {
     let is_weighted = kernel.body.iter().any(|inst| matches!(inst.op, Op::Binary(BinaryOp::Mul, ..)));
     match widest {
-        DType::F16 | DType::BF16 => Some(3),
-        DType::F32 if is_weighted && is_whole => Some(3),
-        DType::F32 | DType::F64 => Some(2),
-        _ => None,
+        DType::F16 | DType::BF16 => 4,
+        DType::F32 if is_weighted && is_whole => 3,
+        DType::F32 | DType::F64 => 2,
+        _ => 1,
     }
 }
 

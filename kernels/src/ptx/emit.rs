@@ -3,15 +3,17 @@
 //! A grid's coordinates and the steps along its slots are 32-bit numbers; addresses are 64-bit. Regions
 //! beyond that, or beyond what a grid may have of blocks, are cut into several grids.
 
+use std::collections::BTreeSet;
+
 use super::entries::{fold, mirrored, planes, pointwise, scan, streaming, transpose, vector};
 use super::launch::fold::MAX_INNER_FOLD;
 use super::launch::pointwise::plan_batch;
 use super::launch::{Facts, LaunchPlan, Limits, Module, Source, Span};
 use super::schedule::{PlainLimits, Schedule};
 use super::text::{MAX_BLOCK_BYTES, PtxTarget};
-use crate::ir::{Form, Launch, Param, View};
+use crate::ir::{Access, Form, Launch, Op, Param, View};
 use crate::math;
-use crate::verify::{LaunchError, Verified};
+use crate::verify::{LaunchError, Verified, verify};
 
 /// A kernel that no module can be written for.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -43,7 +45,7 @@ pub fn emit_within(
     target: &PtxTarget,
     plain: PlainLimits,
 ) -> Result<Module, PtxUnsupported> {
-    let verified = math::expand_fused(kernel);
+    let (verified, centers) = centered(math::expand_fused(kernel));
     let kernel = verified.kernel();
     let schedule = Schedule::of(&verified, target, plain);
     let entries = match &kernel.form {
@@ -68,7 +70,44 @@ pub fn emit_within(
     if let Some(bytes) = entries.iter().map(|e| e.block.bytes()).find(|&bytes| bytes > MAX_BLOCK_BYTES) {
         return Err(PtxUnsupported { kernel: kernel.name.clone(), bytes });
     }
-    Ok(Module { target: *target, entries, kernel: verified, schedule, limits: Limits::DEVICE })
+    Ok(Module { target: *target, entries, kernel: verified, centers, schedule, limits: Limits::DEVICE })
+}
+
+/// The kernel with the loads of each input that has several counted from their centre, and how far that is
+/// from where they were counted from. A view may begin at any neighbour, such as the first that a formula
+/// names, but rows are aligned where the centre is: along each dimension where most loads are, of several
+/// such places the one in the middle. The engine lays out results by the same rule.
+fn centered(verified: Verified) -> (Verified, Vec<Vec<i64>>) {
+    let mut kernel = verified.kernel().clone();
+    let mut centers = vec![vec![0; kernel.rank]; kernel.params.len()];
+    if !matches!(kernel.form, Form::Elementwise { .. }) {
+        return (verified, centers);
+    }
+    for (p, center) in centers.iter_mut().enumerate().filter(|(p, _)| kernel.params[*p].access == Access::In)
+    {
+        for (dim, center) in center.iter_mut().enumerate() {
+            let loads = verified.footprint().loads().iter().filter(|load| load.param as usize == p);
+            let offsets: Vec<i64> = loads.map(|load| i64::from(load.offsets[dim])).collect();
+            if offsets.len() < 2 {
+                continue;
+            }
+            let count = |offset: &i64| offsets.iter().filter(|other| *other == offset).count();
+            let most = offsets.iter().map(count).max();
+            let best: BTreeSet<i64> = offsets.iter().copied().filter(|at| Some(count(at)) == most).collect();
+            *center = best.iter().nth(best.len().saturating_sub(1) / 2).copied().unwrap_or(0);
+        }
+    }
+    if centers.iter().flatten().all(|&center| center == 0) {
+        return (verified, centers);
+    }
+    for inst in &mut kernel.body {
+        if let Op::Load { param, offsets } = &mut inst.op {
+            let center = &centers[*param as usize];
+            offsets.iter_mut().zip(center).for_each(|(offset, &center)| *offset -= center as i32);
+        }
+    }
+    let moved = verify(kernel).expect("a load may be anywhere");
+    (moved, centers)
 }
 
 impl Module {

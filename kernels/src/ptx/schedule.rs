@@ -113,7 +113,7 @@ fn widest(footprint: &Footprint) -> Option<usize> {
     used(footprint).map(|param| param.size).max()
 }
 
-fn has_many_arrays(footprint: &Footprint) -> bool {
+pub(crate) fn has_many_arrays(footprint: &Footprint) -> bool {
     used(footprint).count() > MANY_ARRAYS
 }
 
@@ -138,8 +138,9 @@ pub struct PlainLimits {
 }
 
 impl PlainLimits {
-    /// Five blocks of 128 threads fit side by side; of more loads L1 is the limit, and streaming is faster.
-    pub const DEFAULT: PlainLimits = PlainLimits { words: 80, loads: 10 };
+    /// Four blocks of 128 threads fit side by side, five of fields of radius 1; two fields of 13 points, and
+    /// three of 9 in 2-D, are within. Of more loads L1 is the limit, and streaming is faster.
+    pub const DEFAULT: PlainLimits = PlainLimits { words: 88, loads: 11 };
 }
 
 /// Instructions of all planes: some 16 KiB of code.
@@ -197,7 +198,8 @@ impl Planes {
         fitting.next().filter(|plan| params.all(|param| plan.loads(param) <= loads * plan.count))
     }
 
-    /// One point: so arrays of any phase, of 16-bit elements too, take this entry.
+    /// One point, of 16-bit elements, too: so arrays of any phase take this entry. With the two points of a
+    /// word, D3Q19 of f16 took 79 registers and spilled some; with one it takes 44.
     fn of_many_arrays(verified: &Verified) -> Option<Planes> {
         let (kernel, footprint) = (verified.kernel(), verified.footprint());
         let is_elementwise = matches!(kernel.form, Form::Elementwise { .. });

@@ -9,6 +9,7 @@ use partita_kernels::{BinaryOp, Builder, DType, Scalar, Verified};
 
 use crate::agreement::{cube, star, weighted};
 use crate::cases;
+use crate::stencils::{fields, many};
 
 const TARGETS: [PtxTarget; 4] =
     [PtxTarget { sm: 75 }, PtxTarget { sm: 80 }, PtxTarget { sm: 90 }, PtxTarget { sm: 100 }];
@@ -148,15 +149,10 @@ fn stencils_fit_in_registers() {
         for kernel in weighted(d).chain(summed.clone().map(|(radius, form)| summed_star(d, radius, form))) {
             // Older GPUs have no copies that go on while a thread does.
             for target in TARGETS.into_iter().filter(|target| target.sm >= 80) {
-                let module = emit(&kernel, &target).unwrap();
-                let is_meant = |kind: &str| ["planes", "streaming"].contains(&kind);
-                let at = module.entries.iter().position(|entry| is_meant(entry.kind)).unwrap();
-                let said =
-                    assemble(&ptxas, target, &module.text(at), &["-v"]).unwrap_or_else(|e| panic!("{e}"));
-                for Usage { entry, registers, spills } in usage(&said) {
-                    let row = format!("{entry:48} {d:5} {:>7} {registers:9} {spills:6}", target.sm);
+                for usage in registers_of(&ptxas, &kernel, target, &["planes", "streaming"]) {
+                    let row = row_of(d, target)(&usage);
                     println!("{row}");
-                    too_many.extend((spills > 0 || registers > TWO_BLOCKS).then_some(row));
+                    too_many.extend((usage.spills > 0 || usage.registers > TWO_BLOCKS).then_some(row));
                     assembled += 1;
                 }
             }
@@ -164,6 +160,63 @@ fn stencils_fit_in_registers() {
     }
     assert!(too_many.is_empty(), "{too_many:#?}");
     println!("ran: ptxas {assembled}");
+}
+
+/// Several fields as plain vectors: registers with which four blocks of 128 threads fit side by side.
+#[test]
+fn several_fields_fit_in_registers() {
+    let Some(ptxas) = ptxas() else { return };
+    let (mut assembled, mut too_many) = (0, Vec::new());
+    let shapes = [(3, 2, 2), (2, 2, 3), (2, 1, 3), (3, 1, 4), (3, 1, 2)];
+    for d in [DType::F32, DType::F64, DType::F16] {
+        for kernel in shapes.map(|(rank, radius, count)| fields(d, rank, radius, count)) {
+            for target in TARGETS.into_iter().filter(|target| target.sm >= 80) {
+                let rows = registers_of(&ptxas, &kernel, target, &["planes", "streaming"]);
+                too_many.extend(
+                    rows.iter()
+                        .filter(|row| row.spills > 0 || row.registers > TWO_BLOCKS)
+                        .map(row_of(d, target)),
+                );
+                assembled += rows.len();
+            }
+        }
+    }
+    assert!(too_many.is_empty(), "{too_many:#?}");
+    println!("ran: ptxas {assembled}");
+}
+
+/// Of many arrays, one of which is written in place or lies differently, a thread computes one point in as
+/// few registers as where all are laid out alike.
+#[test]
+fn many_arrays_fit_in_registers() {
+    let Some(ptxas) = ptxas() else { return };
+    let (mut assembled, mut too_many) = (0, Vec::new());
+    for (d, most) in [(DType::F32, 56), (DType::F64, 80), (DType::F16, 56), (DType::BF16, 56)] {
+        for kernel in [false, true].map(|in_place| many(d, in_place)) {
+            for target in TARGETS.into_iter().filter(|target| target.sm >= 80) {
+                let rows = registers_of(&ptxas, &kernel, target, &["pointwise"]);
+                too_many.extend(
+                    rows.iter().filter(|row| row.spills > 0 || row.registers > most).map(row_of(d, target)),
+                );
+                assembled += rows.len();
+            }
+        }
+    }
+    assert!(too_many.is_empty(), "{too_many:#?}");
+    println!("ran: ptxas {assembled}");
+}
+
+/// What `ptxas` makes of a kernel's first entry of these kinds.
+fn registers_of(ptxas: &Path, kernel: &Verified, target: PtxTarget, kinds: &[&str]) -> Vec<Usage> {
+    let module = emit(kernel, &target).unwrap();
+    let at = module.entries.iter().position(|entry| kinds.contains(&entry.kind)).unwrap();
+    usage(&assemble(ptxas, target, &module.text(at), &["-v"]).unwrap_or_else(|e| panic!("{e}")))
+}
+
+fn row_of(d: DType, target: PtxTarget) -> impl Fn(&Usage) -> String {
+    move |Usage { entry, registers, spills }| {
+        format!("{entry:48} {d:5} {:>7} {registers:9} {spills:6}", target.sm)
+    }
 }
 
 /// What a star adds: the sums of its neighbours at each distance, by weights or as they are; or a step

@@ -2,9 +2,9 @@
 //! compute the right bits is tested beside, on a simulated GPU.
 
 use partita_kernels::ptx::{Facts, Grid, Module, PtxTarget, Span, emit};
-use partita_kernels::{BinaryOp, Builder, DType, Fold, FoldOp, Launch, View};
+use partita_kernels::{BinaryOp, Builder, DType, Fold, FoldOp, Launch, Scalar, View};
 
-use crate::agreement::{cube, star};
+use crate::agreement::{cube, star, weighted};
 
 const FACTS: Facts = Facts { multiprocessors: 132 };
 const TARGET: PtxTarget = PtxTarget { sm: 90 };
@@ -240,6 +240,23 @@ fn inside(extents: [usize; 3]) -> Launch {
     let pitch = (extents[2] as i64 + 2 + 31) / 32 * 32;
     let strides = [pitch * (extents[1] as i64 + 2), pitch, 1];
     launch(&extents, &strides, &strides)
+}
+
+/// Longer walks take blocks that run at the same time far apart in memory.
+#[test]
+fn walks_have_at_most_16_planes() {
+    let kernel = weighted("star_25", DType::F32, &star(3, 4));
+    let module = emit(&kernel, &TARGET).unwrap();
+    let strides = [512 * 512, 512, 1];
+    for planes in [100, 200, 250, 264, 504, 511, 600] {
+        let mut launch = launch(&[planes, 504, 504], &strides, &strides);
+        launch.views.iter_mut().for_each(|view| view.offset = 4 * strides.iter().sum::<i64>());
+        launch.arguments = kernel.kernel().arguments.iter().map(|&d| Scalar::from_i64(d, 3)).collect();
+        let grids = prepare(&module, &launch);
+        assert_eq!((grids.len(), module.entries[grids[0].entry].kind), (1, "streaming"));
+        let walk = number(&module, &grids[0], "%planes");
+        assert!(walk <= 16 && walk * u64::from(grids[0].grid[2]) >= planes as u64, "{planes}: {walk}");
+    }
 }
 
 #[test]

@@ -51,23 +51,12 @@ fn stencils_that_reach_far_along_rows() {
     tally.ran_through(&["vector"]);
 }
 
-/// Of so many arrays a thread computes one point, or the two whose halves share a word.
+/// Of so many arrays a thread computes one point, of 16-bit elements, too.
 #[test]
 fn stencils_of_many_arrays() {
     let mut tally = Tally::default();
     for d in [DType::F16, DType::BF16, DType::I8, DType::F32, DType::F64] {
-        let mut k = Builder::new("many", 2);
-        let inputs: Vec<u32> = (0..17).map(|_| k.input(d)).collect();
-        let outputs: Vec<u32> = (0..19).map(|_| k.output(d)).collect();
-        let values: Vec<_> =
-            (-1..).zip(&inputs).map(|(n, &input)| k.load(input, &[n % 2, n % 3 - 1])).collect();
-        let sum = values.iter().copied().reduce(|a, b| k.binary(BinaryOp::Add, a, b)).unwrap();
-        let stores: Vec<_> = outputs
-            .into_iter()
-            .zip(values.iter().cycle())
-            .map(|(output, &value)| (output, k.binary(BinaryOp::Mul, value, sum)))
-            .collect();
-        let kernel = k.elementwise(&stores).unwrap();
+        let kernel = many(d, false);
         for (extents, ahead) in [([5, 301], 0), ([3, 64], 1), ([4, 9], 5)] {
             let (launch, arrays) = inside(&kernel, &extents, 2, ahead);
             tally.everywhere(&kernel, &launch, &arrays);
@@ -90,7 +79,58 @@ fn stencils_of_many_arrays() {
             assert!(entries.iter().all(|&ran| ran == "pointwise"), "{d} {entries:?}");
         }
     }
+    let kernel = many(DType::F32, true);
+    let (launch, arrays) = inside(&kernel, &[5, 301], 2, 0);
+    let entries = agree(&kernel, &launch, &arrays, Setting::PLAIN);
+    assert!(entries.iter().all(|&ran| ran == "pointwise"), "{entries:?}");
     tally.ran_through(&["pointwise", "planes"]);
+}
+
+/// 17 arrays, each read at another place, or the first only where it is written, and 19 results of all of
+/// them.
+pub fn many(d: DType, in_place: bool) -> Verified {
+    let mut k = Builder::new("many", 2);
+    let mut inputs: Vec<u32> = (0..17 - usize::from(in_place)).map(|_| k.input(d)).collect();
+    let mut outputs: Vec<u32> = (0..19 - usize::from(in_place)).map(|_| k.output(d)).collect();
+    let mut values: Vec<_> =
+        (-1..).zip(&inputs).map(|(n, &input)| k.load(input, &[n % 2, n % 3 - 1])).collect();
+    if in_place {
+        inputs.push(k.inout(d));
+        outputs.push(inputs[16]);
+        values.push(k.load(inputs[16], &[0, 0]));
+    }
+    let sum = values.iter().copied().reduce(|a, b| k.binary(BinaryOp::Add, a, b)).unwrap();
+    let stores: Vec<_> = outputs
+        .into_iter()
+        .zip(values.iter().cycle())
+        .map(|(output, &value)| (output, k.binary(BinaryOp::Mul, value, sum)))
+        .collect();
+    k.elementwise(&stores).unwrap()
+}
+
+/// Fields with a star each, weighted by distance; every result takes its own and another one's centre.
+pub fn fields(d: DType, rank: usize, radius: i32, count: usize) -> Verified {
+    let mut k = Builder::new("fields", rank);
+    let params: Vec<u32> = (0..count).map(|_| k.input(d)).collect();
+    let centers: Vec<_> = params.iter().map(|&param| k.load(param, &vec![0; rank])).collect();
+    let sums: Vec<_> = params
+        .iter()
+        .zip(&centers)
+        .map(|(&param, &center)| {
+            (1..=radius).fold(center, |sum, r| {
+                let sites = star(rank, r).into_iter().filter(|site| site.iter().any(|&o| o.abs() == r));
+                let loads: Vec<_> = sites.map(|site| k.load(param, &site)).collect();
+                let shell = loads.into_iter().reduce(|a, b| k.binary(BinaryOp::Add, a, b)).unwrap();
+                let weight = k.argument(d);
+                let term = k.binary(BinaryOp::Mul, shell, weight);
+                k.binary(BinaryOp::Add, sum, term)
+            })
+        })
+        .collect();
+    let outputs: Vec<u32> = (0..count).map(|_| k.output(d)).collect();
+    let product = |(n, output)| (output, k.binary(BinaryOp::Mul, sums[n], centers[(n + 1) % count]));
+    let stores: Vec<_> = outputs.into_iter().enumerate().map(product).collect();
+    k.elementwise(&stores).unwrap()
 }
 
 /// The inside of a grid whose planes are padded to whole vectors: `halo` cells around the region, rows of
@@ -241,12 +281,84 @@ fn what_goes_by_planes_and_what_does_not() {
     tried(&[9, 5, 29], &|launch| launch.views.iter_mut().for_each(|v| v.strides[1] -= 1), 1, "vector");
 }
 
+/// Rows as the engine lays them out, whatever their length and their halos: at multiples of 16 bytes for
+/// coordinate 0, where padding is cheap. Every such stencil takes the same entry.
+#[test]
+fn halos_of_any_width_and_odd_extents_go_by_planes() {
+    let laid_out = |d: DType, extents: &[usize], halo: usize| {
+        let lanes = 16 / d.size_bytes();
+        let lead = (lanes - halo % lanes) % lanes;
+        let mut stored: Vec<usize> = extents.iter().map(|e| e + 2 * halo).collect();
+        let last = stored.len() - 1;
+        stored[last] = (lead + stored[last]).next_multiple_of(lanes);
+        let strides = c_strides(&stored);
+        let view = View { offset: lead as i64 + halo as i64 * strides.iter().sum::<i64>(), strides };
+        (view, stored.iter().product::<usize>())
+    };
+    let (mut ran, plain) = (0, Setting { multiprocessors: 1, ..Setting::PLAIN });
+    for d in [DType::F32, DType::F64, DType::F16] {
+        for (rank, extents) in [(3, vec![9, 5, 61]), (3, vec![7, 13, 127]), (2, vec![11, 131])] {
+            let kernel = weighted("star", d, &star(rank, 1));
+            for (halo, of_result) in [(1, 1), (2, 2), (3, 3), (5, 5), (1, 0), (3, 2), (5, 1)] {
+                let ((from, read), (to, written)) =
+                    (laid_out(d, &extents, halo), laid_out(d, &extents, of_result));
+                let arguments = kernel.kernel().arguments.iter().map(|&d| Scalar::from_i64(d, 3)).collect();
+                let (origin, views) = (vec![0; rank], vec![from, to]);
+                let launch = Launch { extents: extents.clone(), origin, views, arguments };
+                let entries =
+                    agree(&kernel, &launch, &vec![sevenths(d, read, 3), sevenths(d, written, 4)], plain);
+                assert!(entries.iter().all(|&ran| ran == "planes"), "{d} {extents:?} {halo}: {entries:?}");
+                ran += 1;
+            }
+        }
+    }
+    println!("ran: ptx-cases {ran}");
+}
+
 /// Two stencils of different reach, a coefficient per plane, a coordinate, an argument, a predicate and an
 /// output that is also read.
 #[test]
 fn several_parameters_go_together() {
     several_parameters(&star(3, 2), "planes");
     several_parameters(&cube(3, 1), "streaming");
+}
+
+/// The view of an array may begin at any of the points that are read.
+#[test]
+fn a_stencil_is_the_same_from_wherever_its_points_are_counted() {
+    let plain = Setting { multiprocessors: 1, ..Setting::PLAIN };
+    let mut ran = 0;
+    for (points, extents, entry) in
+        [(star(3, 1), [9, 5, 61], "planes"), (cube(3, 1), [16, 13, 101], "streaming")]
+    {
+        for anchor in points.iter().filter(|point| point.iter().any(|&o| o != 0)).step_by(3) {
+            let from = |point: &Vec<i32>| point.iter().zip(anchor).map(|(o, a)| o - a).collect();
+            let kernel = weighted("moved", DType::F32, &points.iter().map(from).collect::<Vec<_>>());
+            let (mut launch, arrays) = inside(&kernel, &extents, 1, 0);
+            let view = &mut launch.views[0];
+            view.offset += view.strides.iter().zip(anchor).map(|(s, &a)| s * i64::from(a)).sum::<i64>();
+            let entries = agree(&kernel, &launch, &arrays, plain);
+            assert!(entries.iter().all(|&ran| ran == entry), "{anchor:?}: {entries:?}");
+            ran += 1;
+        }
+    }
+    println!("ran: ptx-cases {ran}");
+}
+
+/// Stencils of several fields that have more words, or loads, than one field of their reach.
+#[test]
+fn several_fields_go_by_planes() {
+    for (kernel, extents) in [
+        (fields(DType::F32, 3, 2, 2), vec![7, 6, 45]),
+        (fields(DType::F64, 3, 2, 2), vec![7, 6, 21]),
+        (fields(DType::F64, 2, 2, 3), vec![9, 45]),
+        (fields(DType::F32, 3, 1, 4), vec![7, 6, 45]),
+    ] {
+        let (launch, arrays) = inside(&kernel, &extents, 2, 0);
+        let entries = agree(&kernel, &launch, &arrays, Setting { multiprocessors: 1, ..Setting::PLAIN });
+        assert!(entries.iter().all(|&ran| ran == "planes"), "{extents:?}: {entries:?}");
+    }
+    println!("ran: ptx-cases 4");
 }
 
 fn several_parameters(reach: &[Vec<i32>], entry: &'static str) {
@@ -332,7 +444,7 @@ fn reaches_of_every_kind_agree() {
     };
     let types = [DType::F32, DType::F64, DType::F16, DType::I16, DType::I64];
     let (mut ran, mut by_planes, mut streamed) = (0, 0, 0);
-    for _ in 0..150 {
+    for _ in 0..200 {
         let rank = 2 + below(3) as usize;
         let d = types[below(types.len() as u64) as usize];
         let mut k = Builder::new("reaches", rank);

@@ -171,7 +171,7 @@ pub const VARIABLES: &[Variable] = &[
     developer(
         "PARTITA_PLANES",
         "WORDS,LOADS, whole numbers from 1 to 1024",
-        "limits of stencils as plain vectors (80,10)",
+        "limits of stencils as plain vectors (88,11)",
     ),
     developer("PARTITA_SIM_DEVICES", "1 to 8", "devices of the simulated CUDA driver"),
     developer("PARTITA_SIM_MEMORY_BYTES", "bytes", "memory of each simulated device"),

@@ -3,12 +3,17 @@
 //! barrier: nothing waits for other threads.
 //!
 //! The rows of all arrays are in phase, [`crate::ptx::launch`] checks it, so every row is loaded as vectors,
-//! with single elements beside them. A thread whose vector sticks out of the row moves to where it does not,
-//! loads element by element there, and stores the points that are its own; one whose planes stick out of the
-//! region moves, too. So a thread reads nothing that the kernel does not.
+//! with single elements beside them. Halos of any width and odd extents leave rows in phase, because the
+//! engine pads them to whole vectors. It does not where that would be more than 6 percent of a row
+//! (`PARTITA_PADDING`): stencils over such short rows go by the entry `vector`. A thread whose vector sticks
+//! out of the row moves to where it does not, loads element by element there, and stores the points that are
+//! its own; one whose planes stick out of the region moves, too. So a thread reads nothing that the kernel
+//! does not.
 //!
-//! Kernels of many arrays have one plane and one point. Their arrays are laid
-//! out alike, so one number places a thread in all that are read, and one in all that are written.
+//! Kernels of many arrays have one plane and one point, whatever their type: two points of 16-bit elements,
+//! which share words, would spill registers. Their arrays are laid out alike, so one number places a thread
+//! in all that are read, and one in all that are written. Those whose arrays are not go by the entry
+//! `pointwise`.
 
 use super::vector::{Elements, row_register};
 use crate::dtype::DType;

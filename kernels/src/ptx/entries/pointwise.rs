@@ -9,9 +9,10 @@
 
 use crate::dtype::{DType, Kind};
 use crate::ir::{BinaryOp, Form, Op, Store, Value};
+use crate::ptx::schedule::has_many_arrays;
 use crate::ptx::text::{
-    Address, Class, Entry, Field, MAX_BLOCK_BYTES, ParameterBlock, PtxTarget, PtxWriter, THREADS, class,
-    size_bits, slots,
+    Address, Class, Entry, Field, MAX_BLOCK_BYTES, ParameterBlock, PtxTarget, PtxWriter, Quantity, THREADS,
+    class, size_bits, slots,
 };
 use crate::verify::Verified;
 
@@ -34,7 +35,8 @@ impl PtxWriter<'_> {
     pub(crate) fn at_point(&mut self) {
         self.prologue();
         self.note("where it is in memory");
-        for quantity in self.quantities() {
+        let located_later = |q: &Quantity| self.has_many_arrays() && matches!(q, Quantity::Param(_));
+        for quantity in self.quantities().into_iter().filter(|q| !located_later(q)).collect::<Vec<_>>() {
             self.locate(quantity, 0..slots(self.kernel), None);
         }
         self.note("the body");
@@ -42,13 +44,26 @@ impl PtxWriter<'_> {
         self.op("ret");
     }
 
+    /// Places of so many arrays at once would fill the registers: each is located where it is loaded or
+    /// stored.
+    fn has_many_arrays(&self) -> bool {
+        matches!(self.kernel.form, Form::Elementwise { .. }) && has_many_arrays(self.footprint)
+    }
+
+    fn locate_now(&mut self, param: u32) {
+        if self.has_many_arrays() {
+            self.locate(Quantity::Param(param), 0..slots(self.kernel), None);
+        }
+    }
+
     /// Body and stores at the point where all quantities are located.
     pub(crate) fn point(&mut self) {
-        self.read("");
+        self.read_after("", Self::locate_now);
         self.compute("");
         match self.kernel.form.clone() {
             Form::Elementwise { stores } => {
                 for Store { param, value } in stores {
+                    self.locate_now(param);
                     let value = self.name(value);
                     self.store(param, &value);
                 }

@@ -18,6 +18,10 @@ const TREE: usize = 1;
 /// that is not full costs little.
 const BLOCKS_PER_MULTIPROCESSOR: u64 = 32;
 
+/// The same of values of one or two bytes: a thread has several groups of these, too, over which what it does
+/// once is spread.
+const BLOCKS_OF_FEW_BYTES: u64 = 16;
+
 /// The same where neighbouring threads have neighbouring kept points: each block leaves results of many.
 const BLOCKS_OF_COLUMNS: u64 = 16;
 
@@ -191,7 +195,12 @@ impl Source<'_> {
         let (kept, folded) = (points(false), if is_empty { 0 } else { points(true) });
         let limits = self.module.limits;
         let full = u64::from(THREADS);
-        let blocks = if across { BLOCKS_PER_MULTIPROCESSOR } else { BLOCKS_OF_COLUMNS };
+        let bytes: i64 = self.footprint().loads().iter().map(|load| self.size(load.param)).sum();
+        let blocks = match (across, bytes) {
+            (true, ..=2) => BLOCKS_OF_FEW_BYTES,
+            (true, _) => BLOCKS_PER_MULTIPROCESSOR,
+            (false, _) => BLOCKS_OF_COLUMNS,
+        };
         let blocks = blocks * u64::from(facts.multiprocessors);
         let (entry, plan) = self.first(&region, across);
         let (values, threads) = (plan.values() as u64, kept / plan.columns as u64);

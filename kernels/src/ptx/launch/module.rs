@@ -18,6 +18,8 @@ pub struct Module {
     pub(crate) target: PtxTarget,
     /// The kernel in basic instructions, as it was written.
     pub(crate) kernel: Verified,
+    /// By parameters: where its loads are counted from, seen from where a launch's view is.
+    pub(crate) centers: Vec<Vec<i64>>,
     pub(crate) schedule: Schedule,
     pub(crate) limits: Limits,
 }
@@ -135,12 +137,16 @@ pub(crate) struct Region {
 
 impl Region {
     pub(crate) fn new(source: &Source) -> Region {
-        let Source { kernel, launch, memory, .. } = source;
+        let Source { module, kernel, launch, memory } = source;
         let quantities = quantities(source.footprint());
         let start = |q: &Quantity| match *q {
             Quantity::Param(p) => {
                 let size = kernel.params[p as usize].dtype.size_bytes() as i64;
-                let bytes = launch.views[p as usize].offset.wrapping_mul(size);
+                let view = &launch.views[p as usize];
+                let center = view.strides.iter().zip(&module.centers[p as usize]);
+                let offset =
+                    center.fold(view.offset, |at, (stride, by)| at.wrapping_add(stride.wrapping_mul(*by)));
+                let bytes = offset.wrapping_mul(size);
                 bytes.wrapping_add(memory[p as usize].address as i64)
             }
             Quantity::Coord(k, _) => launch.origin[k as usize],

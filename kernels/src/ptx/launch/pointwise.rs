@@ -350,6 +350,8 @@ impl Shape {
         let walks: u64 = whole.blocks(region).iter().product();
         let most = (planes / least.max(1)).max(1);
         let cuts = (BLOCKS_PER_MULTIPROCESSOR * multiprocessors).div_ceil(walks);
+        // Rounding never makes a walk longer than that or `least`: then there is one more.
+        let most = most + u64::from(planes.div_ceil(most) > LONGEST_WALK.max(least));
         let cuts = cuts.max(planes.div_ceil(LONGEST_WALK)).clamp(1, most);
         Shape { planes: planes.div_ceil(cuts), ..whole }
     }

@@ -402,11 +402,17 @@ impl PtxWriter<'_> {
 
     /// Loads and coordinates of the point.
     pub(crate) fn read(&mut self, lane: &str) {
+        self.read_after(lane, |_, _| ());
+    }
+
+    /// The same, with something before each load of a parameter.
+    pub(crate) fn read_after(&mut self, lane: &str, before: impl Fn(&mut Self, u32)) {
         let kernel = self.kernel;
         for (at, inst) in kernel.body.iter().enumerate() {
             match &inst.op {
                 Op::Coord(k) => self.names[at] = register(Quantity::Coord(*k, inst.dtype)),
                 Op::Load { param, offsets } => {
+                    before(self, *param);
                     let place = self.neighbour(*param, &format!("%at{param}"), offsets);
                     let to = self.named(class(inst.dtype), &format!("%v{at}{lane}"));
                     self.load_run(self.space(*param), inst.dtype, std::slice::from_ref(&to), &place);
