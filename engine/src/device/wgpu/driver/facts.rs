@@ -34,7 +34,7 @@ pub(super) struct AdapterFacts {
     pub uniform_alignment: u64,
     pub f64: bool,
     pub i64: bool,
-    /// Lanes of a subgroup may read each other's registers.
+    /// Invocations of a subgroup may read each other's registers.
     pub subgroups: bool,
     /// Takes SPIR-V, so that float operations stay as they are written.
     pub strict_floats: bool,
