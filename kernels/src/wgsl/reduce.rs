@@ -10,8 +10,9 @@
 //! block, neighbouring invocations have neighbouring kept points; with several, neighbouring values.
 //!
 //! Where the adapter has subgroups, the lanes of one combine their chunks of a step by shuffles before the
-//! first barrier. Invocations are numbered by subgroup and lane then, so that the order does not depend on how
-//! the driver arranges them. Partial results of 64 bits take the barriers alone: few adapters shuffle them.
+//! first barrier. Invocations are numbered by subgroup and lane then, so that the order does not depend on
+//! how the driver arranges them. Partial results of 64 bits take the barriers alone: few adapters shuffle
+//! them.
 //!
 //! Invariants: barriers are in uniform control flow, so invocations without work repeat the last item and
 //! store nothing. No loop has more turns than a workgroup has invocations: lavapipe leaves long loops.

@@ -135,7 +135,7 @@ fn make(root: &Path, cargo: impl Fn() -> Command) -> Result<(PathBuf, u64), Stri
 /// The GPU whose launches the probe plays.
 const PROBED: &str = "sm_90";
 
-/// Limits of stencils as plain vectors, `PARTITA_PLANES`, that the probe tries beside the engine's own 80,10:
+/// Limits of stencils as plain vectors, `PARTITA_PLANES`, that the probe tries beside the engine's own 88,11:
 /// plain vectors for all, of as many planes as 176 words hold; the same within 96 words; fewer planes.
 const LIMITS: &[&str] = &["176,40", "96,40", "48,10"];
 
