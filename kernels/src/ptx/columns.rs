@@ -422,8 +422,7 @@ impl StreamingPlan {
 }
 
 /// Blocks side by side of a cube, or of anything else that reads neighbours in rows beside its own: with
-/// three,
-/// `ptxas` spills some registers.
+/// three, `ptxas` spills some registers.
 const BLOCKS_OF_A_CUBE: usize = 2;
 
 /// Blocks side by side of a star whose neighbours are added before anything else happens to them: so

@@ -12,7 +12,7 @@ pub const FILES_PER_FOLDER: usize = 12;
 
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
-    ("kernels/src", 27_918),
+    ("kernels/src", 27_917),
     ("engine/src", 46_921),
     ("simcuda/src", 8_530),
     ("interop/src", 8_765),
@@ -22,7 +22,7 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("examples", 2_700),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 123_891;
+pub const TOTAL_BUDGET: usize = 123_890;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[
