@@ -295,18 +295,27 @@ fn the_reduction_of_large_angles_runs_only_where_a_point_needs_it() {
 
 #[test]
 fn a_fold_loads_its_chunk_at_once_and_waits_twice() {
+    let subgroups = WgslTarget { subgroups: true, ..STRICT };
     for (d, bytes) in [(DType::F64, 128), (DType::F32, 64), (DType::F16, 32), (DType::U8, 16)] {
         let mut k = Builder::new("sum", 2);
         let (input, output) = (k.input(d), k.output(d));
         let value = k.load(input, &[0, 0]);
         let kernel = k.reduce(&[false, true], &[Fold::Value { op: FoldOp::Sum, value, output }]).unwrap();
-        let events = Module::of(&kernel, &STRICT, 0).events();
-        let loads = places(&events, |e| matches!(e, Event::Load(_)));
-        let uses = places(&events, |e| matches!(e, Event::Use | Event::Barrier));
-        assert!(loads.last() < uses.first(), "{d}: {events:?}");
-        let asked: u32 = events.iter().map(|e| if let Event::Load(n) = e { *n } else { 0 }).sum();
-        assert!(asked >= bytes, "{d}: {asked} bytes under way");
-        // One in the loop over levels of 16, and one behind it: none in the loop over steps.
-        assert_eq!(places(&events, |e| *e == Event::Barrier).len(), 2, "{d}");
+        for target in [STRICT, subgroups] {
+            let events = Module::of(&kernel, &target, 0).events();
+            let loads = places(&events, |e| matches!(e, Event::Load(_)));
+            let uses = places(&events, |e| matches!(e, Event::Use | Event::Barrier));
+            assert!(loads.last() < uses.first(), "{d}: {events:?}");
+            let asked: u32 = events.iter().map(|e| if let Event::Load(n) = e { *n } else { 0 }).sum();
+            assert!(asked >= bytes, "{d}: {asked} bytes under way");
+            // One in the loop over levels of 16, and one behind it: none in the loop over steps.
+            assert_eq!(places(&events, |e| *e == Event::Barrier).len(), 2, "{d}");
+            // Lanes shuffle words, in all three stages.
+            let is_shuffled = target.subgroups && d != DType::F64;
+            for stage in emit(&kernel, &target).unwrap().stages {
+                let shuffles = stage.source.matches("subgroupShuffleXor(").count();
+                assert_eq!(shuffles, usize::from(is_shuffled), "{d} {}", stage.entry);
+            }
+        }
     }
 }
