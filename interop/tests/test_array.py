@@ -51,7 +51,12 @@ def test_bfloat16(team):
     u = pt.asarray(host, team=team)
     assert u.dtype is pt.bfloat16
     assert u.numpy().tobytes() == host.tobytes()
-    assert (u.astype("float32") * 1).numpy().tolist() == host.astype(np.float32).tolist()
+    wide = host.astype(np.float32)
+    assert u.astype("float32").numpy().tolist() == wide.tolist()
+    # A product of float32 may flush a subnormal.
+    least = {"kept": [wide[3]], "flushed": [0]}.get(team.devices[0].subnormals, [0, wide[3]])
+    product = (u.astype("float32") * 1).numpy()
+    assert product[:3].tolist() == wide[:3].tolist() and product[3] in least
 
 
 @pytest.mark.parametrize("swap", [False, True])
