@@ -102,11 +102,11 @@ fn peers_that_are_together_have_one_process_and_compile_first() {
 
 #[test]
 fn the_seconds_of_a_run_begin_after_compiling() {
-    let turn = r#"case "$line" in --compile*) sleep 0.6;; esac; echo '{"skipped":"in its turn"}'"#;
+    let turn = r#"case "$line" in --compile*) sleep 3;; esac; echo '{"skipped":"in its turn"}'"#;
     let mut peers = fake(turn).expect("a list");
     peers.are_together = true;
     // A turn counts as one second before one has been seen.
-    peers.begin(&["triad"], &[DType::F64], Some(1.5), vec![1.0]);
+    peers.begin(&["triad"], &[DType::F64], Some(3.5), vec![1.0]);
     assert_eq!(peers.turn("numpy", &triad()), Outcome::Skipped("in its turn".to_owned()));
 }
 
