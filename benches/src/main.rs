@@ -17,6 +17,7 @@ use std::process::ExitCode;
 use anyhow::{Result, ensure};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use partita::device::Subnormals;
 use partita::prelude::*;
 
 use cases::workload::{self, Sizes};
@@ -324,6 +325,13 @@ fn doctor() -> Result<()> {
     )?;
     for device in Device::all() {
         writeln!(out, "{}", described(device))?;
+        for trial in device.subnormal_trials() {
+            let all_kept = trial.operands == Subnormals::Kept && trial.results == Subnormals::Kept;
+            if !all_kept {
+                let found = format!("operands {:?}, results {:?}", trial.operands, trial.results);
+                writeln!(out, "    {} {}: subnormal {}", trial.dtype, trial.operation, found.to_lowercase())?;
+            }
+        }
     }
     if let Some(library) = partita::device::cuda::library() {
         writeln!(out, "CUDA driver: {library}")?;

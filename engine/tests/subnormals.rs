@@ -91,6 +91,26 @@ fn trials_tell_adapters_that_keep_from_those_that_flush() {
 }
 
 #[test]
+fn trials_tell_operands_from_results_by_operation_and_type() {
+    use Subnormals::{Flushed, Kept};
+    let Some(device) = with(PRODUCTS) else { return };
+    let trials = device.subnormal_trials();
+    for (operation, expected) in
+        [("+", Kept), ("-", Kept), ("*", Flushed), ("fma", Flushed), ("<", Flushed), ("cast to f64", Flushed)]
+    {
+        let of = |d: DType| trials.iter().find(|t| t.operation == operation && t.dtype == d);
+        let found = of(DType::F32).unwrap();
+        assert_eq!(found.operands, expected, "{found:?}");
+        // Comparisons, and casts of normal numbers, have no such results.
+        let has_results = !["<", "cast to f64"].contains(&operation);
+        assert_eq!(found.results, if has_results { expected } else { Kept }, "{found:?}");
+        let wide = of(DType::F64).filter(|_| operation != "fma");
+        assert!(wide.is_none_or(|t| t.operands == Kept && t.results == Kept), "{wide:?}");
+    }
+    assert!(trials.iter().any(|t| t.dtype == DType::F64 && t.operation == "*"), "{trials:?}");
+}
+
+#[test]
 fn operations_of_adapters_that_flush() {
     let kernels = cases::operations().into_iter().filter(is_float);
     check("operations", [FLUSHING, APPROXIMATE, PRODUCTS], kernels);

@@ -6,10 +6,23 @@
 
 use std::any::Any;
 
-use partita_kernels::{LaunchError, Subnormals, Verified};
+use partita_kernels::{DType, LaunchError, Subnormals, Verified};
 
 use super::launch::Job;
 use super::memory::{ALIGN_BYTES, Allocation, DeviceMemory};
+
+/// What a driver's operation on one type does with numbers below the least normal one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SubnormalTrial {
+    /// As it is written: `+`, `<`, `sqrt`.
+    pub operation: &'static str,
+    /// Of its operands.
+    pub dtype: DType,
+    /// Of such operands, where the result is none.
+    pub operands: Subnormals,
+    /// Of such results, where no operand is one; `Kept` where an operation has none.
+    pub results: Subnormals,
+}
 
 /// The sort of device.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -106,6 +119,11 @@ pub(in crate::device) trait Driver: Any + Send + Sync {
     /// What it does with f32 operands and results below 2^-126.
     fn subnormals(&self) -> Subnormals {
         Subnormals::Kept
+    }
+
+    /// What a trial found of the driver's own operations.
+    fn subnormal_trials(&self) -> Vec<SubnormalTrial> {
+        Vec::new()
     }
 
     /// The most arrays one kernel may bind.

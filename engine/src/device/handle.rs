@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use partita_kernels::Subnormals;
 
-use super::driver::{DeviceKind, Driver};
+use super::driver::{DeviceKind, Driver, SubnormalTrial};
 use super::launch::Programs;
 use super::memory::Pool;
 use crate::config::config;
@@ -98,6 +98,12 @@ impl Device {
     /// docs/wgpu.md lists the operations.
     pub fn subnormals(&self) -> Subnormals {
         self.0.driver.subnormals()
+    }
+
+    /// What the same trial found of each operation of the driver; kernels replace those that are not exact.
+    /// Empty for the host and CUDA devices, which keep subnormals.
+    pub fn subnormal_trials(&self) -> Vec<SubnormalTrial> {
+        self.0.driver.subnormal_trials()
     }
 
     /// The most arrays one kernel may bind.

@@ -25,7 +25,7 @@ mod streams;
 mod transfer;
 pub mod wgpu;
 
-pub use driver::{DeviceKind, Stream};
+pub use driver::{DeviceKind, Stream, SubnormalTrial};
 pub use handle::Device;
 pub use launch::{Job, Program, compared_launches};
 pub(crate) use launch::{RecordedWork, Recording, StreamGraph, StreamGraphBuilder, Sweep};

@@ -7,7 +7,8 @@ use partita_kernels::{
     BinaryOp, Builder, CompareOp, DType, Launch, Subnormals, UnaryOp, Value, Verified, View,
 };
 
-use super::gpu::WgpuDevice;
+use super::gpu::{WgpuDevice, locked};
+use crate::device::SubnormalTrial;
 use crate::device::wgpu::error::WgpuError;
 
 /// Points of a trial whose operands lie around the least normal number.
@@ -20,6 +21,7 @@ const QUOTIENTS: u64 = 1 << 20;
 /// An operation under test, on the device and on the host.
 #[derive(Clone, Copy)]
 struct Trial {
+    name: &'static str,
     operation: fn(&mut Builder, [Value; 3]) -> Value,
     on_f32: fn([f32; 3]) -> f32,
     on_f64: fn([f64; 3]) -> f64,
@@ -27,15 +29,21 @@ struct Trial {
 
 /// An operation that the host writes alike for both types.
 macro_rules! trial {
-    ($k:ident, $operands:pat => $operation:expr, $host:expr) => {
-        Trial { operation: |$k, $operands| $operation, on_f32: |$operands| $host, on_f64: |$operands| $host }
+    ($name:literal, $k:ident, $operands:pat => $operation:expr, $host:expr) => {
+        Trial {
+            name: $name,
+            operation: |$k, $operands| $operation,
+            on_f32: |$operands| $host,
+            on_f64: |$operands| $host,
+        }
     };
 }
 
 /// A condition as a number.
 macro_rules! condition {
-    ($op:ident, $a:ident, $b:ident => $host:expr) => {
+    ($name:literal, $op:ident, $a:ident, $b:ident => $host:expr) => {
         Trial {
+            name: $name,
             operation: |k, [$a, $b, _]| {
                 let (dtype, condition) = (k.dtype($a), k.compare(CompareOp::$op, $a, $b));
                 k.cast(condition, dtype)
@@ -48,26 +56,27 @@ macro_rules! condition {
 
 /// What says whether subnormals are flushed.
 const ARITHMETIC: [Trial; 3] = [
-    trial!(k, [a, b, _] => k.binary(BinaryOp::Add, a, b), a + b),
-    trial!(k, [a, b, _] => k.binary(BinaryOp::Sub, a, b), a - b),
-    trial!(k, [a, b, _] => k.binary(BinaryOp::Mul, a, b), a * b),
+    trial!("+", k, [a, b, _] => k.binary(BinaryOp::Add, a, b), a + b),
+    trial!("-", k, [a, b, _] => k.binary(BinaryOp::Sub, a, b), a - b),
+    trial!("*", k, [a, b, _] => k.binary(BinaryOp::Mul, a, b), a * b),
 ];
-const DIVISION: Trial = trial!(k, [a, b, _] => k.binary(BinaryOp::Div, a, b), a / b);
-const SQRT: Trial = trial!(k, [a, ..] => k.unary(UnaryOp::Sqrt, a), a.sqrt());
-const FMA: Trial = trial!(k, [a, b, c] => k.fma(a, b, c), a.mul_add(b, c));
+const DIVISION: Trial = trial!("/", k, [a, b, _] => k.binary(BinaryOp::Div, a, b), a / b);
+const SQRT: Trial = trial!("sqrt", k, [a, ..] => k.unary(UnaryOp::Sqrt, a), a.sqrt());
+const FMA: Trial = trial!("fma", k, [a, b, c] => k.fma(a, b, c), a.mul_add(b, c));
 /// What never flushes them.
 const COMPARISONS: [Trial; 5] = [
-    condition!(Lt, a, b => a < b),
-    condition!(Le, a, b => a <= b),
-    condition!(Eq, a, b => a == b),
-    trial!(k, [a, ..] => k.unary(UnaryOp::Floor, a), a.floor()),
-    trial!(k, [a, ..] => k.unary(UnaryOp::Ceil, a), a.ceil()),
+    condition!("<", Lt, a, b => a < b),
+    condition!("<=", Le, a, b => a <= b),
+    condition!("==", Eq, a, b => a == b),
+    trial!("floor", k, [a, ..] => k.unary(UnaryOp::Floor, a), a.floor()),
+    trial!("ceil", k, [a, ..] => k.unary(UnaryOp::Ceil, a), a.ceil()),
 ];
 const CONVERSIONS: [Trial; 2] = [through_f64::<100>(), through_f64::<-100>()];
 
 /// A product with a power of two, as f64.
 const fn through_f64<const POWER: i32>() -> Trial {
     Trial {
+        name: if POWER > 0 { "cast to f64" } else { "cast from f64" },
         operation: |k, [a, ..]| {
             let (wide, factor) = (k.cast(a, DType::F64), k.float(DType::F64, 2f64.powi(POWER)));
             let product = k.binary(BinaryOp::Mul, wide, factor);
@@ -131,18 +140,48 @@ fn near_middle(i: u64, n: u64) -> u32 {
 
 /// The bits that the host gets, and those where subnormals are flushed; NaN as one pattern.
 fn expected(trial: &Trial, dtype: DType, i: u64) -> [u64; 2] {
-    let operands = [0, 1, 2].map(|n| operand(dtype, i, n));
-    if dtype == DType::F64 {
-        return [canonical(dtype, (trial.on_f64)(operands.map(f64::from_bits)).to_bits()); 2];
-    }
     [false, true].map(|flush| {
-        let value = (trial.on_f32)(operands.map(|bits| flushed(f32::from_bits(bits as u32), flush)));
-        canonical(dtype, flushed(value, flush).to_bits().into())
+        let operands = [0, 1, 2].map(|n| flushed(dtype, operand(dtype, i, n), flush));
+        let bits = match dtype {
+            DType::F64 => (trial.on_f64)(operands.map(f64::from_bits)).to_bits(),
+            _ => (trial.on_f32)(operands.map(|bits| f32::from_bits(bits as u32))).to_bits().into(),
+        };
+        canonical(dtype, flushed(dtype, bits, flush))
     })
 }
 
-fn flushed(value: f32, flush: bool) -> f32 {
-    if flush && value.is_subnormal() { 0f32.copysign(value) } else { value }
+fn is_subnormal(dtype: DType, bits: u64) -> bool {
+    match dtype {
+        DType::F64 => f64::from_bits(bits).is_subnormal(),
+        _ => f32::from_bits(bits as u32).is_subnormal(),
+    }
+}
+
+fn flushed(dtype: DType, bits: u64, flush: bool) -> u64 {
+    let sign = if dtype == DType::F64 { 1 << 63 } else { 1 << 31 };
+    if flush && is_subnormal(dtype, bits) { bits & sign } else { bits }
+}
+
+/// What an operation of a type does with subnormal operands, and with subnormal results of others.
+fn treatment(trial: &Trial, dtype: DType, points: u64, given: impl Fn(u64) -> u64) -> SubnormalTrial {
+    let found = |of_results: bool| {
+        let (mut is_kept, mut is_flushed) = (true, true);
+        for i in 0..points {
+            let [kept, flushed] = expected(trial, dtype, i);
+            let is_result = is_subnormal(dtype, kept);
+            let from_one = (0..3).any(|n| is_subnormal(dtype, operand(dtype, i, n)));
+            if kept != flushed && is_result == of_results && from_one != of_results {
+                is_kept &= given(i) == kept;
+                is_flushed &= given(i) == flushed;
+            }
+        }
+        match (is_kept, is_flushed) {
+            (true, _) => Subnormals::Kept,
+            (false, true) => Subnormals::Flushed,
+            (false, false) => Subnormals::Unspecified,
+        }
+    };
+    SubnormalTrial { operation: trial.name, dtype, operands: found(false), results: found(true) }
 }
 
 fn canonical(dtype: DType, bits: u64) -> u64 {
@@ -284,6 +323,13 @@ impl WgpuDevice {
             bits[..size].copy_from_slice(&results[i as usize * size..][..size]);
             canonical(dtype, u64::from_le_bytes(bits))
         };
+        // Of the driver's own operations it is kept what they do.
+        if target.exact_division {
+            let found = |(number, trial): (u64, &Trial)| {
+                treatment(trial, dtype, points.min(POINTS), |i| given(number * points + i))
+            };
+            locked(&self.trials).extend((0..).zip(trials).map(found));
+        }
         let of = |(number, trial): (u64, &Trial)| {
             verdict((0..points).map(|i| (expected(trial, dtype, i), given(number * points + i))))
         };

@@ -5,11 +5,13 @@ use std::any::Any;
 use partita_kernels::{Subnormals, Verified};
 
 use super::buffer::{StagedDownload, WgpuBuffer};
-use super::gpu::WgpuDevice;
+use super::gpu::{WgpuDevice, locked};
 use super::launch::{DispatchRecording, WgpuJob};
 use super::program::WgpuProgram;
 use crate::config::config;
-use crate::device::driver::{DeviceKind, Driver, DriverError, DriverResult, Opaque, Stream, own};
+use crate::device::driver::{
+    DeviceKind, Driver, DriverError, DriverResult, Opaque, Stream, SubnormalTrial, own,
+};
 use crate::device::launch::Job;
 use crate::device::memory::{Allocation, DeviceMemory};
 use crate::device::wgpu::error::{Shrink, WgpuError};
@@ -49,6 +51,11 @@ impl Driver for WgpuDevice {
 
     fn subnormals(&self) -> Subnormals {
         self.target().subnormals
+    }
+
+    fn subnormal_trials(&self) -> Vec<SubnormalTrial> {
+        self.target();
+        locked(&self.trials).clone()
     }
 
     fn max_params(&self) -> usize {
