@@ -11,7 +11,8 @@ use partita_kernels::{DType, LaunchError, Subnormals, Verified};
 use super::launch::Job;
 use super::memory::{ALIGN_BYTES, Allocation, DeviceMemory};
 
-/// What a driver's operation on one type does with numbers below the least normal one.
+/// What a driver's operation on one type does with numbers below the least normal one, as far as points tell
+/// at which that makes a difference. `Unspecified` are operations that also round wrongly there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SubnormalTrial {
     /// As it is written: `+`, `<`, `sqrt`.

@@ -100,8 +100,8 @@ impl Device {
         self.0.driver.subnormals()
     }
 
-    /// What the same trial found of each operation of the driver; kernels replace those that are not exact.
-    /// Empty for the host and CUDA devices, which keep subnormals.
+    /// What each operation of the driver does with them, found by a trial at every call; kernels replace
+    /// operations that are not exact. Empty for the host and CUDA devices, which keep subnormals.
     pub fn subnormal_trials(&self) -> Vec<SubnormalTrial> {
         self.0.driver.subnormal_trials()
     }

@@ -258,6 +258,13 @@ pub enum Form {
     },
 }
 
+impl Form {
+    /// Whether it combines values of several points: folds, scans, and scatters, which may add.
+    pub fn combines_points(&self) -> bool {
+        !matches!(self, Form::Elementwise { .. } | Form::Gather { .. })
+    }
+}
+
 /// `param[point] = value`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Store {

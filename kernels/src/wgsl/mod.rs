@@ -76,8 +76,7 @@ fn check_types(kernel: &Kernel, target: &WgslTarget) -> Result<(), WgslUnsupport
     }
     let sums64 = || fail("sums or products of f64".into(), "some that keep subnormals");
     let is_written = |p: &Param| p.dtype == DType::F64 && p.access != Access::In;
-    let combines = !matches!(kernel.form, Form::Elementwise { .. } | Form::Gather { .. });
-    if combines && !target.exact_sums64 && kernel.params.iter().any(is_written) {
+    if kernel.form.combines_points() && !target.exact_sums64 && kernel.params.iter().any(is_written) {
         return sums64();
     }
     for inst in kernel.body.iter().filter(|inst| inst.dtype == DType::F64) {

@@ -40,7 +40,7 @@ fn nan64(x: f64) -> bool { return (bitcast<u64>(x) & 0x7ffffffffffffffflu) > 0x7
 // A subnormal as a zero of its sign.
 fn flush32(x: f32) -> f32 {
   let bits = bitcast<u32>(x);
-  return bitcast<f32>(select(bits, bits & 0x80000000u, (bits & 0x7f800000u) == 0u) ^ launch[0].x);
+  return bitcast<f32>(select(bits, bits & 0x80000000u, (bits & 0x7f800000u) == 0u));
 }
 
 // Is an f32 subnormal?

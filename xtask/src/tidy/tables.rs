@@ -12,8 +12,8 @@ pub const FILES_PER_FOLDER: usize = 12;
 
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
-    ("kernels/src", 27_917),
-    ("engine/src", 47_002),
+    ("kernels/src", 27_923),
+    ("engine/src", 47_027),
     ("simcuda/src", 8_530),
     ("interop/src", 8_765),
     ("interop/python", 14_209),
@@ -22,7 +22,7 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("examples", 2_700),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 123_979;
+pub const TOTAL_BUDGET: usize = 124_010;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

@@ -7,7 +7,7 @@ use partita_kernels::{
     BinaryOp, Builder, CompareOp, DType, Launch, Subnormals, UnaryOp, Value, Verified, View,
 };
 
-use super::gpu::{WgpuDevice, locked};
+use super::gpu::WgpuDevice;
 use crate::device::SubnormalTrial;
 use crate::device::wgpu::error::WgpuError;
 
@@ -163,16 +163,16 @@ fn flushed(dtype: DType, bits: u64, flush: bool) -> u64 {
 }
 
 /// What an operation of a type does with subnormal operands, and with subnormal results of others.
-fn treatment(trial: &Trial, dtype: DType, points: u64, given: impl Fn(u64) -> u64) -> SubnormalTrial {
+fn treatment(trial: &Trial, dtype: DType, given: &[u64]) -> SubnormalTrial {
     let found = |of_results: bool| {
         let (mut is_kept, mut is_flushed) = (true, true);
-        for i in 0..points {
+        for (i, &given) in (0..).zip(given) {
             let [kept, flushed] = expected(trial, dtype, i);
             let is_result = is_subnormal(dtype, kept);
             let from_one = (0..3).any(|n| is_subnormal(dtype, operand(dtype, i, n)));
             if kept != flushed && is_result == of_results && from_one != of_results {
-                is_kept &= given(i) == kept;
-                is_flushed &= given(i) == flushed;
+                is_kept &= given == kept;
+                is_flushed &= given == flushed;
             }
         }
         match (is_kept, is_flushed) {
@@ -224,10 +224,9 @@ fn kernel(trials: &[Trial], dtype: DType) -> Option<Verified> {
 }
 
 impl WgpuDevice {
-    /// The target with what this adapter was found to do. Of a cautious device only what it does with
-    /// subnormals.
-    pub(super) fn measure(&self) -> WgslTarget {
-        let native = WgslTarget {
+    /// The target whose operations are the driver's own.
+    fn native(&self) -> WgslTarget {
+        WgslTarget {
             exact_comparisons: true,
             exact_division: true,
             exact_sqrt: true,
@@ -235,7 +234,29 @@ impl WgpuDevice {
             exact_f64: true,
             exact_fma64: true,
             ..self.assumed
+        }
+    }
+
+    /// What the driver's own operations do with subnormals; nothing of a type that it lacks.
+    pub(super) fn treatments(&self) -> Vec<SubnormalTrial> {
+        let (native, quotients) = (self.native(), [DIVISION, SQRT, FMA]);
+        let conversions = if native.f64 { &CONVERSIONS[..] } else { &[] };
+        let single = [&ARITHMETIC[..], &COMPARISONS, conversions, &quotients].concat();
+        let double = if native.f64 { [&ARITHMETIC[..], &quotients].concat() } else { Vec::new() };
+        let of = |(trials, dtype): (Vec<Trial>, DType)| {
+            let given = self.results(&trials, dtype, POINTS, &native).unwrap_or_default();
+            let found = |(number, trial): (usize, &Trial)| {
+                given.get(number).map(|given| treatment(trial, dtype, given))
+            };
+            trials.iter().enumerate().filter_map(found).collect::<Vec<_>>()
         };
+        [(single, DType::F32), (double, DType::F64)].into_iter().flat_map(of).collect()
+    }
+
+    /// The target with what this adapter was found to do. Of a cautious device only what it does with
+    /// subnormals.
+    pub(super) fn measure(&self) -> WgslTarget {
+        let native = self.native();
         let of = |trials: &[Trial], dtype, points, target| {
             let verdicts = self.verdicts(trials, dtype, points, target);
             verdicts.unwrap_or_else(|_| vec![Verdict::Wrong; trials.len()])
@@ -287,7 +308,25 @@ impl WgpuDevice {
         points: u64,
         target: &WgslTarget,
     ) -> Result<Vec<Verdict>, WgpuError> {
-        let Some(kernel) = kernel(trials, dtype) else { return Ok(vec![Verdict::Wrong; trials.len()]) };
+        let results = self.results(trials, dtype, points, target)?;
+        let of = |(trial, given): (&Trial, &Vec<u64>)| {
+            verdict((0..).zip(given).map(|(i, &given)| (expected(trial, dtype, i), given)))
+        };
+        Ok(trials.iter().zip(&results).map(of).collect())
+    }
+
+    /// What operations give at each point when they are written for a target; NaN as one pattern.
+    fn results(
+        &self,
+        trials: &[Trial],
+        dtype: DType,
+        points: u64,
+        target: &WgslTarget,
+    ) -> Result<Vec<Vec<u64>>, WgpuError> {
+        let Some(kernel) = kernel(trials, dtype) else {
+            // No bits are expected to be these.
+            return Ok(vec![vec![u64::MAX - 1]; trials.len()]);
+        };
         let program = self.compile_for(&kernel, target)?;
         let (count, size) = (trials.len(), dtype.size_bytes());
         let n = points * count as u64;
@@ -318,21 +357,12 @@ impl WgpuDevice {
         self.queue_job(&(&program, &launch, buffers.iter().collect()))?;
         let mut results = vec![0; n as usize * size];
         self.read(&buffers[4], 0, &mut results)?;
-        let given = |i: u64| {
+        let given = |bytes: &[u8]| {
             let mut bits = [0; 8];
-            bits[..size].copy_from_slice(&results[i as usize * size..][..size]);
+            bits[..size].copy_from_slice(bytes);
             canonical(dtype, u64::from_le_bytes(bits))
         };
-        // Of the driver's own operations it is kept what they do.
-        if target.exact_division {
-            let found = |(number, trial): (u64, &Trial)| {
-                treatment(trial, dtype, points.min(POINTS), |i| given(number * points + i))
-            };
-            locked(&self.trials).extend((0..).zip(trials).map(found));
-        }
-        let of = |(number, trial): (u64, &Trial)| {
-            verdict((0..points).map(|i| (expected(trial, dtype, i), given(number * points + i))))
-        };
-        Ok((0..).zip(trials).map(of).collect())
+        let of = |results: &[u8]| results.chunks_exact(size).map(given).collect();
+        Ok(results.chunks_exact(points as usize * size).map(of).collect())
     }
 }

@@ -7,7 +7,6 @@ use partita_kernels::wgsl::WgslTarget;
 
 use super::facts::AdapterFacts;
 use super::{adapter, dispatch, vulkan};
-use crate::device::SubnormalTrial;
 use crate::device::wgpu::error::{Shrink, WgpuError};
 
 /// One adapter, opened. Work of all threads runs in the order of the calls.
@@ -18,8 +17,6 @@ pub(super) struct WgpuDevice {
     /// How kernels are written, before it is known what the adapter rounds correctly.
     pub(super) assumed: WgslTarget,
     pub(super) measured: OnceLock<WgslTarget>,
-    /// What the measurement found of subnormals.
-    pub(super) trials: Mutex<Vec<SubnormalTrial>>,
     pub(super) cautious: bool,
     /// Bytes of one copy to or from the device, a multiple of 4.
     pub(super) transfer_bytes: u64,
@@ -57,7 +54,6 @@ impl WgpuDevice {
         Ok(WgpuDevice {
             assumed: facts.target(&shrink),
             measured: OnceLock::new(),
-            trials: Mutex::default(),
             cautious: shrink.cautious,
             transfer_bytes: shrink.transfer_bytes.unwrap_or(TRANSFER_BYTES),
             limits: facts.dispatch_limits(&shrink),

@@ -5,7 +5,7 @@ use std::any::Any;
 use partita_kernels::{Subnormals, Verified};
 
 use super::buffer::{StagedDownload, WgpuBuffer};
-use super::gpu::{WgpuDevice, locked};
+use super::gpu::WgpuDevice;
 use super::launch::{DispatchRecording, WgpuJob};
 use super::program::WgpuProgram;
 use crate::config::config;
@@ -54,8 +54,7 @@ impl Driver for WgpuDevice {
     }
 
     fn subnormal_trials(&self) -> Vec<SubnormalTrial> {
-        self.target();
-        locked(&self.trials).clone()
+        self.treatments()
     }
 
     fn max_params(&self) -> usize {

@@ -7,7 +7,7 @@
 use std::sync::OnceLock;
 
 use partita_kernels::wgsl::{Binding, Shader, Stage, WgslTarget, emit};
-use partita_kernels::{BinaryOp, DType, Form, Inst, Op, UnaryOp, Value, Verified};
+use partita_kernels::{BinaryOp, DType, Inst, Op, UnaryOp, Value, Verified};
 use wgpu::naga::{
     self,
     back::spv,
@@ -88,8 +88,7 @@ impl WgpuDevice {
             }
             op => op.operands().any(is_float),
         };
-        let combines = !matches!(kernel.form, Form::Elementwise { .. } | Form::Gather { .. });
-        let differ = combines && kernel.roots().into_iter().any(is_float);
+        let differ = kernel.form.combines_points() && kernel.roots().into_iter().any(is_float);
         if differ || kernel.body.iter().any(differs) { self.target() } else { &self.assumed }
     }
 
