@@ -7,7 +7,7 @@ use crate::array::bind::operands::bind;
 use crate::array::bind::schedule::{BoundLaunch, BoundStep, ScheduleBuilder, Values, missing_part};
 use crate::array::lower::access::{KernelReads, OperandAccess};
 use crate::array::lower::body::{Leaf, Source};
-use crate::array::lower::graph::{NodeId, Placement, Target};
+use crate::array::lower::graph::NodeId;
 use crate::array::lower::steps::list::{Compute, ComputeKernel, ResultMemory, ResultStorage};
 use crate::array::memory::storage::{HaloWidths, Storage, widened};
 use crate::array::memory::window::{ArrayWindow, ComputeRegion, holds};
@@ -19,22 +19,17 @@ use crate::transport::OverlapCapability;
 use crate::wire::pass;
 
 /// The commands that compute the results of a step.
-pub(crate) fn compute(
-    task: &Compute,
-    mut work: ScheduleBuilder,
-    targets: &[Target],
-    values: &mut Values,
-) -> Result<BoundStep> {
+pub(crate) fn compute(task: &Compute, mut work: ScheduleBuilder, values: &mut Values) -> Result<BoundStep> {
     let (team, recorder) = (work.team.clone(), work.recorder.clone());
     pass("eval-lowered")?;
     work.update_requested_halos()?;
-    let run = ComputeRun { task, targets, recorder: &recorder };
+    let run = ComputeRun { task, recorder: &recorder };
     let extent = run.extent(values, &work)?;
     let allocate = |(result, dist): (&ResultMemory, &Arc<Distribution>)| {
-        let storage = match run.array(result).filter(|_| result.storage == ResultStorage::InPlace) {
-            Some(there) => Storage::from_parts(Arc::clone(dist), there.parts.clone(), there.pitch),
-            None => Storage::pitched(&team, Arc::clone(dist), result.dtype, result.pitch)?,
-        };
+        if result.storage == ResultStorage::InPlace {
+            return values.storage(result.node);
+        }
+        let storage = Storage::pitched(&team, Arc::clone(dist), result.dtype, result.pitch)?;
         Ok(Arc::new(storage.declaring(&result.declared)))
     };
     let storages = task.results.iter().zip(&extent.layouts).map(allocate).collect::<Result<Vec<_>>>()?;
@@ -81,17 +76,24 @@ pub(crate) fn compute(
         }
     }
     queue(&mut work, queued)?;
-    storages.iter().for_each(|storage| storage.set_valid_halo(extent.grow.clone()));
     if recorder.is_analysing() {
         run.log(&storages, values)?;
     }
-    let made = task.results.iter().map(|result| result.node).zip(storages).collect();
+    let mut made = Vec::with_capacity(storages.len());
+    for (result, storage) in task.results.iter().zip(storages) {
+        match result.storage {
+            ResultStorage::InPlace => work.updated_halos.push((storage, extent.grow.clone())),
+            ResultStorage::Fresh | ResultStorage::Temporary(_) => {
+                storage.set_valid_halo(extent.grow.clone());
+                made.push((result.node, storage));
+            }
+        }
+    }
     Ok(BoundStep { work, made })
 }
 
 struct ComputeRun<'a> {
     task: &'a Compute,
-    targets: &'a [Target],
     recorder: &'a Recorder,
 }
 
@@ -121,17 +123,9 @@ impl ComputeRun<'_> {
         KernelReads { leaves, dist, memory: &memory, shares_exchange }.accesses(regions)
     }
 
-    /// The memory of the array that a result belongs to, before it is computed.
-    fn array(&self, result: &ResultMemory) -> Option<Arc<Storage>> {
-        self.targets[result.target?].placement.window()?.0.storage()
-    }
-
-    /// The old value, if the new memory keeps some of its elements.
-    fn kept(&self, result: &ResultMemory) -> Option<Arc<Storage>> {
-        let Placement::WindowOfFresh((base, _)) = &self.targets[result.target?].placement else {
-            return None;
-        };
-        base.storage().filter(|old| result.window.window.extents() != old.dist.shape())
+    /// The old value, if the new memory gets some of its elements.
+    fn kept(&self, result: &ResultMemory, values: &Values) -> Result<Option<Arc<Storage>>> {
+        result.rest_of.map(|base| values.storage(base)).transpose()
     }
 
     fn extent(&self, values: &Values, work: &ScheduleBuilder) -> Result<Extent> {
@@ -171,7 +165,7 @@ impl ComputeRun<'_> {
         let first = &self.task.results[0].window;
         for (result, layout) in self.task.results.iter().zip(layouts) {
             let kept = self
-                .kept(result)
+                .kept(result, values)?
                 .is_none_or(|old| work.valid_halo(&old).covers(grow) && old.dist.stores(lo, hi));
             let has_room = match &result.storage {
                 ResultStorage::Fresh | ResultStorage::InPlace => layout.stores(lo, hi),
@@ -188,8 +182,8 @@ impl ComputeRun<'_> {
     fn log(&self, storages: &[Arc<Storage>], values: &Values) -> Result<()> {
         let [kernel] = &self.task.kernels[..] else { return Ok(()) };
         let results = &self.task.results;
-        let kept = results.iter().filter_map(|result| self.kept(result));
-        let kept = kept.map(|old| (old.number, Arc::clone(&old.dist))).collect();
+        let kept = results.iter().map(|result| self.kept(result, values)).collect::<Result<Vec<_>>>()?;
+        let kept = kept.into_iter().flatten().map(|old| (old.number, Arc::clone(&old.dist))).collect();
         let read = |leaf: &Leaf| -> Option<Result<OperandRead>> {
             let Source::Memory(node) = leaf.source else { return None };
             Some(values.storage(node).map(|storage| {

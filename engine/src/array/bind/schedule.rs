@@ -305,8 +305,8 @@ impl Values {
     }
 
     /// Memory for a value that several steps compute. The recorded node has it once they are done.
-    pub fn begin(&mut self, node: NodeId, storage: Storage) {
-        self.begun.insert(node, Arc::new(storage));
+    pub fn begin(&mut self, node: NodeId, storage: Arc<Storage>) {
+        self.begun.insert(node, storage);
     }
 
     /// The steps that compute a value are done.

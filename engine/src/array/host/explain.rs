@@ -13,7 +13,7 @@ use crate::array::lower::body::Leaf;
 use crate::array::lower::graph::{Graph, NodeId, RecordedGraph, Target};
 use crate::array::lower::lowerer::lower;
 use crate::array::lower::steps::list::{
-    HostSort, KernelLaunch, LaunchOperand, PartLaunch, PlanExchange, Reduce, ReduceMember, Step,
+    CopiedCells, HostSort, KernelLaunch, LaunchOperand, PartLaunch, PlanExchange, Reduce, ReduceMember, Step,
 };
 use crate::array::memory::plans::moving_plan;
 use crate::array::record::node::Node;
@@ -108,7 +108,7 @@ impl Array {
             let beside = RecordedGraph::of(&node.team, &targets)?.repeated();
             targets.extend(beside.iter().map(Target::fresh));
             let RecordedGraph { mut graph, nodes, .. } = RecordedGraph::of(&node.team, &targets)?;
-            let lowered = lower(&mut graph, &node.team, false)?;
+            let lowered = lower(&mut graph, &node.team, None)?;
             let mut explain = Explain {
                 graph: &graph,
                 nodes: &nodes,
@@ -169,7 +169,13 @@ impl Explain<'_> {
                 }));
             }
             Step::Launch(launch) => self.push(launched(launch)?),
-            Step::Copy { dist, dtype, .. } => self.push(gathering("copy_box", dist, *dtype)?),
+            Step::Duplicate { to, dtype, .. } => {
+                self.push(gathering("copy_box", &self.graph.distribution(*to)?, *dtype)?);
+            }
+            Step::Copy { from, to, dtype, cells } => {
+                let copied = self.copied(*from, *to, *dtype, cells)?;
+                self.push(copied);
+            }
             Step::Sort(HostSort { dist, dtype, .. }) => self.push(gathering("sort", dist, *dtype)?),
             Step::Move { base, dist, dtype, .. } => {
                 let from = &self.nodes[*base as usize].team;
@@ -184,7 +190,7 @@ impl Explain<'_> {
                 }
                 self.push(gathering("move", dist, *dtype)?);
             }
-            Step::Allocate(_) | Step::Alias { .. } => {}
+            Step::Allocate(_) | Step::Alias { .. } | Step::Donate { .. } => {}
         }
         Ok(())
     }
@@ -196,6 +202,23 @@ impl Explain<'_> {
             kernel.exchanges.splice(0..0, self.waiting.drain(..));
         }
         self.kernels.push(kernel);
+    }
+
+    /// The copies of cells within parts.
+    fn copied(&self, from: NodeId, to: NodeId, dtype: DType, cells: &CopiedCells) -> Result<KernelStep> {
+        let dist = self.graph.distribution(to)?;
+        let mut said = gathering("copy_box", &dist, dtype)?;
+        let of = match cells {
+            CopiedCells::Outside(region) => dist.restricted(region)?,
+            CopiedCells::Window(_) => (*self.graph.distribution(from)?).clone(),
+        };
+        let window = per_part(&dist, |part| of.owned(part))?;
+        for (all, window) in said.cells.iter_mut().zip(window) {
+            *all = if matches!(cells, CopiedCells::Outside(_)) { *all - window } else { window };
+        }
+        said.core = said.cells.clone();
+        let bytes = said.cells.iter().sum::<u64>() * dtype.size_bytes() as u64;
+        Ok(KernelStep { read_bytes: bytes, written_bytes: bytes, ..said })
     }
 
     /// The kernels that combine what several parts have found, and what travels before.

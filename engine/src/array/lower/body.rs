@@ -190,14 +190,10 @@ impl KernelBody {
                 return Ok(LoweringStep::Done(self.number(numbers, *which)));
             }
             Expr::Reduce { .. }
-            | Expr::Scan { .. }
-            | Expr::Sort { .. }
             | Expr::Joined(_)
-            | Expr::Listed { .. }
             | Expr::Reshaped { .. }
-            | Expr::Redistributed { .. }
             | Expr::Moved { .. }
-            | Expr::Butterflies(..) => return Ok(LoweringStep::Prerequisite(node)),
+            | Expr::Whole(..) => return Ok(LoweringStep::Prerequisite(node)),
             Expr::View { base, map: view } => {
                 let leaves = || map.leaves(&self.dist.shape(), view, shape, graph.shape(*base));
                 if graph.is_scattered(*base, shape, view)? || leaves() {

@@ -222,14 +222,9 @@ fn below(graph: &Graph, node: NodeId) -> Below {
             None => Below::View(*base, Arc::clone(map)),
         },
         Expr::Reduce { operand, .. } => Below::Operands(vec![*operand], WorkKind::Reduction),
-        Expr::Scan { .. }
-        | Expr::Sort { .. }
-        | Expr::Listed { .. }
-        | Expr::Reshaped { .. }
-        | Expr::Redistributed { .. }
-        | Expr::Moved { .. }
-        | Expr::Joined(_)
-        | Expr::Butterflies(..) => Below::Operands(graph.operands(node).collect(), WorkKind::Apart),
+        Expr::Whole(..) | Expr::Reshaped { .. } | Expr::Moved { .. } | Expr::Joined(_) => {
+            Below::Operands(graph.operands(node).collect(), WorkKind::Apart)
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::array::memory::pitch::Pitch;
 use crate::array::memory::storage::{HaloWidths, Storage};
-use crate::array::record::expr::{DistKey, Expr, NodeLayout, Portion, Slot, Which};
+use crate::array::record::expr::{DistKey, Expr, NodeLayout, Portion, Slot};
 use crate::array::record::map::Map;
 use crate::array::record::node::{Node, NodeState, distribution};
 use crate::error::Result;
@@ -67,54 +67,23 @@ pub(crate) struct MemoryState {
     pub valid: HaloWidths,
 }
 
-/// What to compute, and which memory the result takes.
+/// What to compute.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct GraphTarget {
     pub node: NodeId,
-    pub placement: Placement<GraphWindow>,
+    /// Of an update.
+    pub old: OldElements,
 }
 
-/// Where a result is stored. `W` names a window of an array: a node, or data of a graph.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Placement<W> {
-    /// In memory of its own.
-    Fresh,
-    /// In a window of fresh memory for the whole array.
-    WindowOfFresh(W),
-    /// In a window of the array's own memory, whose old elements nobody needs, this result neither.
-    InPlace(W),
-    /// In memory of the size of a window.
-    Temporary(W),
-}
-
-impl<W> Placement<W> {
-    pub fn window(&self) -> Option<&W> {
-        match self {
-            Placement::Fresh => None,
-            Placement::WindowOfFresh(window) | Placement::InPlace(window) | Placement::Temporary(window) => {
-                Some(window)
-            }
-        }
-    }
-
-    /// The same with another name of the window.
-    pub fn try_map<V>(&self, name: impl FnOnce(&W) -> Result<V>) -> Result<Placement<V>> {
-        Ok(match self {
-            Placement::Fresh => Placement::Fresh,
-            Placement::WindowOfFresh(window) => Placement::WindowOfFresh(name(window)?),
-            Placement::InPlace(window) => Placement::InPlace(name(window)?),
-            Placement::Temporary(window) => Placement::Temporary(name(window)?),
-        })
-    }
-}
-
-/// A window of an array: its distribution, the layout of its memory, and the window's first cell.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct GraphWindow {
-    pub dist: DistKey,
-    pub memory: DistKey,
-    pub pitch: Pitch,
-    pub start: Index,
+/// Who needs the elements of the array that an update is an update of.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum OldElements {
+    /// Other values, or other owners of the memory.
+    Kept,
+    /// Nobody once the new elements are computed.
+    UntilComputed,
+    /// Nobody, the new elements neither.
+    Unneeded,
 }
 
 impl Graph {
@@ -132,10 +101,11 @@ impl Graph {
 
     /// Whether a list says which elements it takes.
     pub fn has_positions(&self) -> bool {
-        let is_listed = |value: &GraphValue| {
-            matches!(value, GraphValue::Lazy(Expr::Listed { which: Which::At(_), .. }, _))
+        let listed = |node: &GraphNode| match &node.value {
+            GraphValue::Lazy(expr, _) => expr.positions().is_some(),
+            GraphValue::Memory(_) => false,
         };
-        self.nodes.iter().any(|node| is_listed(&node.value))
+        self.nodes.iter().any(listed)
     }
 
     pub fn shape(&self, node: NodeId) -> &Index {
@@ -217,8 +187,7 @@ impl Graph {
         match self.expr(node) {
             None | Some(Expr::Fill(_) | Expr::Constant(_) | Expr::Coord(_) | Expr::Number(..)) => false,
             Some(Expr::Apply(..) | Expr::View { .. } | Expr::Reshaped { .. } | Expr::Reduce { .. }) => false,
-            Some(Expr::Scan { .. } | Expr::Sort { .. } | Expr::Joined(_) | Expr::Listed { .. }) => true,
-            Some(Expr::Redistributed { .. } | Expr::Moved { .. } | Expr::Butterflies(..)) => true,
+            Some(Expr::Joined(_) | Expr::Moved { .. } | Expr::Whole(..)) => true,
         }
     }
 
@@ -320,17 +289,14 @@ pub(crate) struct Reached {
 /// A result to compute.
 pub(crate) struct Target {
     pub node: Arc<Node>,
-    pub placement: Placement<NodeWindow>,
+    pub old: OldElements,
 }
 
 impl Target {
     pub fn fresh(node: &Arc<Node>) -> Target {
-        Target { node: Arc::clone(node), placement: Placement::Fresh }
+        Target { node: Arc::clone(node), old: OldElements::Kept }
     }
 }
-
-/// A window of a recorded array, from an index on.
-pub(crate) type NodeWindow = (Arc<Node>, Index);
 
 /// A graph and what its nodes stand for.
 pub(crate) struct RecordedGraph {
@@ -413,9 +379,8 @@ impl RecordedGraph {
             pending,
         };
         for target in targets {
-            let placement = target.placement.try_map(graph_window)?;
             let node = numbering.number(&target.node);
-            recorded.graph.targets.push(GraphTarget { node, placement });
+            recorded.graph.targets.push(GraphTarget { node, old: target.old });
         }
         // Operands on other teams.
         let mut sources: Vec<NodeId> = Vec::new();
@@ -453,12 +418,9 @@ impl RecordedGraph {
                 GraphValue::Memory(MemoryState { dist, declared, pitch, valid })
             }
             NodeState::Lazy { expr, layout } => {
-                self.is_cacheable &= match expr {
-                    Expr::Number(..) => false,
-                    // Long lists are compared no faster than they are lowered.
-                    Expr::Listed { which: Which::At(positions), .. } => positions.len() <= MOST_POSITIONS,
-                    _ => true,
-                };
+                // Long lists are compared no faster than they are lowered.
+                let is_long = expr.positions().is_some_and(|positions| positions.len() > MOST_POSITIONS);
+                self.is_cacheable &= !is_long && !matches!(expr, Expr::Number(..));
                 let layout = match layout {
                     NodeLayout::Free => NodeLayout::Free,
                     NodeLayout::Known(dist) => NodeLayout::Known(dist.clone()),
@@ -474,10 +436,4 @@ impl RecordedGraph {
             }
         })
     }
-}
-
-fn graph_window((base, start): &NodeWindow) -> Result<GraphWindow> {
-    let (dist, memory) = (DistKey(base.distribution()?), DistKey(base.memory_layout()?));
-    let pitch = base.storage().map_or(Pitch::of(base.dtype), |storage| storage.pitch);
-    Ok(GraphWindow { dist, memory, pitch, start: *start })
 }

@@ -78,7 +78,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The joined and listed values within `node` at which so many lie within each other that they are
+    /// The values within `node` that steps of their own compute, at which so many lie within each other that they are
     /// computed before, the innermost first, rather than by recursion.
     pub fn deeply_nested(&self, node: NodeId) -> Vec<NodeId> {
         const MOST_LEVELS: u32 = 16;
@@ -87,17 +87,8 @@ impl Lowerer<'_> {
         // Operands come before those that use them.
         for inner in self.graph.reached([node], None).lazy {
             let below = self.graph.operands(inner).filter_map(|x| levels.get(&x).copied()).max();
-            let is_one = matches!(
-                self.graph.expr(inner),
-                Some(
-                    Expr::Joined(_)
-                        | Expr::Scan { .. }
-                        | Expr::Sort { .. }
-                        | Expr::Listed { .. }
-                        | Expr::Reshaped { .. }
-                        | Expr::Butterflies(..)
-                )
-            );
+            let expr = self.graph.expr(inner);
+            let is_one = matches!(expr, Some(Expr::Joined(_) | Expr::Whole(..) | Expr::Reshaped { .. }));
             let level = below.unwrap_or(0) + u32::from(is_one);
             levels.insert(inner, level % MOST_LEVELS);
             if is_one && level == MOST_LEVELS {

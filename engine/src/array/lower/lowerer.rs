@@ -6,44 +6,44 @@ use std::sync::Arc;
 
 use partita_kernels::{DType, Value, simplify};
 
-use crate::array::lower::access::{AccessMethod, OperandAccess, computed_elsewhere, not_computed, reads_of};
+use crate::array::lower::access::{AccessMethod, OperandAccess, computed_elsewhere, reads_of};
 use crate::array::lower::body::{KernelBody, Leaf, Prerequisite, Source};
 use crate::array::lower::division::{common_to_kernels, stages};
-use crate::array::lower::graph::{Graph, GraphTarget, GraphWindow, MemoryState, NodeId, Placement};
+use crate::array::lower::graph::{Graph, GraphTarget, MemoryState, NodeId};
 use crate::array::lower::steps::list::{
-    Compute, ComputeKernel, KernelStore, Lowered, ResultMemory, ResultStorage, Step, StepList, StoredArray,
+    Compute, ComputeKernel, KernelStore, Lowered, ResultMemory, ResultStorage, Step, StepList,
 };
-use crate::array::lower::steps::listed::{gather_elements, gather_window};
-use crate::array::lower::steps::scan::scan;
-use crate::array::lower::steps::sort::sort;
+use crate::array::lower::steps::update::Update;
 use crate::array::memory::pitch::{Pitch, Row};
 use crate::array::memory::storage::{HaloWidths, widened};
 use crate::array::memory::window::ArrayWindow;
-use crate::array::record::expr::{AxisScan, AxisSort, DistKey, Expr, Which};
+use crate::array::record::expr::{Expr, WholeOp};
 use crate::array::record::map::Map;
 use crate::error::Result;
 use crate::index::{Along, Distribution, Index, Region};
 use crate::interrupt;
 use crate::team::Team;
 
-/// The steps that compute a graph's targets. `shares_exchange` says that steps of a `Loop` share exchanges:
-/// then halos hold what would be fetched otherwise.
-pub(crate) fn lower(graph: &mut Graph, team: &Team, shares_exchange: bool) -> Result<Lowered> {
-    let mut lowerer = Lowerer { graph, team, shares_exchange, list: StepList::default(), unsupported: None };
+/// The steps that compute a graph's targets. `shared` says that steps of a `Loop` share exchanges: then halos
+/// hold what would be fetched otherwise. Its entries say of each fused kernel whether an update that it
+/// computes writes fresh memory, however small its window.
+pub(crate) fn lower(graph: &mut Graph, team: &Team, shared: Option<Vec<bool>>) -> Result<Lowered> {
+    let mut lowerer = Lowerer { graph, team, shared, list: StepList::default(), unsupported: None };
     let targets = lowerer.graph.targets.clone();
-    let is_fresh = |target: &&GraphTarget| target.placement == Placement::Fresh;
-    let roots: Vec<NodeId> = targets.iter().filter(is_fresh).map(|target| target.node).collect();
+    let (mut roots, mut updates) = (Vec::new(), Vec::new());
+    for GraphTarget { node, old } in &targets {
+        match lowerer.graph.expr(*node) {
+            Some(Expr::Whole(WholeOp::Update(place), operands)) => {
+                let (base, value, place) = (operands[0], operands[1], place.clone());
+                updates.push(Update { node: *node, base, value, place, old: *old });
+            }
+            Some(_) | None => roots.push(*node),
+        }
+    }
     lowerer.evaluate(&roots)?;
-    let mut results: Vec<NodeId> = targets.iter().map(|target| target.node).collect();
-    let mut placed = Vec::new();
-    for (at, target) in targets.iter().enumerate().filter(|(_, target)| !is_fresh(target)) {
-        results[at] = lowerer.placeholder(target.node);
-        let GraphTarget { node, placement } = target.clone();
-        placed.push(LowerTarget { node, placement, result: results[at], target: Some(at) });
-    }
-    for group in lowerer.groups(placed)? {
-        lowerer.compute(&group)?;
-    }
+    updates.retain(|update| !lowerer.graph.is_memory(update.node));
+    lowerer.updates(&updates)?;
+    let results = targets.iter().map(|target| target.node).collect();
     Ok(Lowered { list: lowerer.list, results, unsupported: lowerer.unsupported })
 }
 
@@ -53,17 +53,52 @@ pub(crate) struct Lowerer<'t> {
     pub team: &'t Team,
     pub list: StepList,
     pub unsupported: Option<&'static str>,
-    shares_exchange: bool,
+    shared: Option<Vec<bool>>,
 }
 
 /// A result of a kernel.
 #[derive(Clone)]
 pub(crate) struct LowerTarget {
     pub node: NodeId,
-    pub placement: Placement<GraphWindow>,
+    pub placement: Placement,
     /// The node that is memory afterwards.
     pub result: NodeId,
-    pub target: Option<usize>,
+}
+
+/// Where a result is stored.
+#[derive(Clone)]
+pub(crate) enum Placement {
+    /// In memory of its own.
+    Fresh,
+    /// The same on this distribution, without halos.
+    On(Arc<Distribution>, Pitch),
+    /// In a window of fresh memory for a whole array, whose rest is copied afterwards.
+    Window(BaseWindow),
+    /// In a window of memory that the result has already.
+    InPlace(BaseWindow),
+    /// In memory of the size of a window.
+    Temporary(BaseWindow),
+}
+
+/// A window of an array: its distribution, the layout of its memory, and the window's first cell.
+#[derive(Clone)]
+pub(crate) struct BaseWindow {
+    pub base: NodeId,
+    pub dist: Arc<Distribution>,
+    pub memory: Arc<Distribution>,
+    pub pitch: Pitch,
+    pub start: Index,
+}
+
+impl Placement {
+    fn window(&self) -> Option<&BaseWindow> {
+        match self {
+            Placement::Fresh | Placement::On(..) => None,
+            Placement::Window(window) | Placement::InPlace(window) | Placement::Temporary(window) => {
+                Some(window)
+            }
+        }
+    }
 }
 
 /// Why roots are not lowered into one body.
@@ -103,8 +138,7 @@ impl Lowerer<'_> {
         for &node in &lazy {
             self.evaluate_alone(node)?;
         }
-        let fresh =
-            |node: NodeId| LowerTarget { node, placement: Placement::Fresh, result: node, target: None };
+        let fresh = |node: NodeId| LowerTarget { node, placement: Placement::Fresh, result: node };
         let pointwise = lazy.into_iter().filter(|&node| !self.graph.is_memory(node)).map(fresh).collect();
         for group in self.groups(pointwise)? {
             self.compute(&group)?;
@@ -124,12 +158,8 @@ impl Lowerer<'_> {
             },
             Expr::Joined(boxes) => self.join(node, &boxes),
             Expr::Reshaped { base } => self.reshape(node, base),
-            Expr::Listed { base, which } => self.gather_elements(node, base, &which),
-            Expr::Scan { operand, scan } => self.scan(node, operand, scan),
-            Expr::Sort { operand, sort } => self.sort(node, operand, sort),
-            Expr::Redistributed { base } => self.redistribute(node, base),
             Expr::Moved { base } => self.move_elements(node, base),
-            Expr::Butterflies(pass, operands) => self.butterflies(node, pass, &operands),
+            Expr::Whole(op, operands) => self.whole(node, &op, &operands),
             Expr::Fill(_) | Expr::Constant(_) | Expr::Coord(_) | Expr::Number(..) => Ok(()),
             Expr::Apply(..) | Expr::Reduce { .. } => Ok(()),
         }
@@ -165,12 +195,18 @@ impl Lowerer<'_> {
         self.graph.set_memory(node, (memory, declared), pitch, HaloWidths::zero(memory.rank()));
     }
 
+    /// Whether an update that the next kernel computes writes fresh memory, however small its window.
+    pub fn next_in_fresh_memory(&self) -> bool {
+        let kernels = self.list.steps.iter().filter(|step| matches!(step, Step::Compute(_))).count();
+        self.shared.as_ref().is_some_and(|shared| shared.get(kernels).copied().unwrap_or(false))
+    }
+
     pub fn mark_unsupported(&mut self, reason: &'static str) {
         self.unsupported.get_or_insert(reason);
     }
 
     /// Results that one kernel can compute: of one shape and layout.
-    fn groups(&self, targets: Vec<LowerTarget>) -> Result<Vec<Vec<LowerTarget>>> {
+    pub fn groups(&self, targets: Vec<LowerTarget>) -> Result<Vec<Vec<LowerTarget>>> {
         let mut groups: Vec<(Arc<Distribution>, Vec<LowerTarget>)> = Vec::new();
         for target in targets {
             let dist = self.distribution(&target)?;
@@ -216,10 +252,9 @@ impl Lowerer<'_> {
             let results = targets.iter().map(|target| self.result(target, &body.leaves));
             let results = results.collect::<Result<Vec<ResultMemory>>>()?;
             let store = |(result, target): (usize, &ResultMemory)| {
-                let window = match target.storage {
-                    ResultStorage::Temporary(_) => None,
-                    ResultStorage::Fresh if targets[result].placement == Placement::Fresh => None,
-                    ResultStorage::Fresh | ResultStorage::InPlace => Some(target.window.window),
+                let window = match targets[result].placement {
+                    Placement::Fresh | Placement::On(..) | Placement::Temporary(_) => None,
+                    Placement::Window(_) | Placement::InPlace(_) => Some(target.window.window),
                 };
                 KernelStore { result, window }
             };
@@ -256,14 +291,15 @@ impl Lowerer<'_> {
 
     /// How the leaves of a kernel reach the parts, which compute what they own.
     pub fn accesses(&self, leaves: &[Leaf], dist: &Distribution) -> Result<Vec<Option<OperandAccess>>> {
-        reads_of(self.graph, leaves, dist, self.shares_exchange)
+        reads_of(self.graph, leaves, dist, self.shared.is_some())
     }
 
     /// Where each element is computed: on the part that keeps the result.
     fn distribution(&self, target: &LowerTarget) -> Result<Arc<Distribution>> {
-        match target.placement.window() {
-            None => self.graph.distribution(target.node),
-            Some(window) => Ok(Arc::new(window.dist.restricted(&self.window(target)?)?)),
+        match (&target.placement, target.placement.window()) {
+            (Placement::On(dist, _), _) => Ok(Arc::clone(dist)),
+            (_, Some(window)) => Ok(Arc::new(window.dist.restricted(&self.window(target)?)?)),
+            (_, None) => self.graph.distribution(target.node),
         }
     }
 
@@ -279,31 +315,30 @@ impl Lowerer<'_> {
     /// operands of the next.
     fn result(&self, target: &LowerTarget, leaves: &[Leaf]) -> Result<ResultMemory> {
         let (dist, dtype) = (self.distribution(target)?, self.graph.dtype(target.node));
-        let base = |key: &DistKey| Arc::clone(key);
-        let (storage, memory, declared) = match &target.placement {
+        let own = || (Arc::clone(&dist), Arc::clone(&dist));
+        let (storage, (memory, declared)) = match &target.placement {
             Placement::Fresh => {
-                (ResultStorage::Fresh, self.widest_like(Arc::clone(&dist), leaves), Arc::clone(&dist))
+                (ResultStorage::Fresh, (self.widest_like(Arc::clone(&dist), leaves), Arc::clone(&dist)))
             }
-            Placement::WindowOfFresh(window) => {
-                let memory = match target.target {
-                    Some(_) => self.widest_like(base(&window.memory), leaves),
-                    // The caller needs memory without halos.
-                    None => base(&window.memory),
-                };
-                (ResultStorage::Fresh, memory, base(&window.dist))
+            Placement::On(..) => (ResultStorage::Fresh, own()),
+            Placement::Window(BaseWindow { memory, dist, .. }) => {
+                (ResultStorage::Fresh, (self.widest_like(Arc::clone(memory), leaves), Arc::clone(dist)))
             }
-            Placement::InPlace(window) => (ResultStorage::InPlace, base(&window.memory), base(&window.dist)),
-            Placement::Temporary(window) => {
-                (ResultStorage::Temporary(base(&window.memory)), Arc::clone(&dist), Arc::clone(&dist))
+            Placement::InPlace(BaseWindow { memory, dist, .. }) => {
+                (ResultStorage::InPlace, (Arc::clone(memory), Arc::clone(dist)))
             }
+            Placement::Temporary(window) => (ResultStorage::Temporary(Arc::clone(&window.memory)), own()),
         };
         let window = match target.placement.window() {
             None => ArrayWindow::whole(&dist),
-            Some(window) => ArrayWindow { base: base(&window.dist), window: self.window(target)? },
+            Some(window) => ArrayWindow { base: Arc::clone(&window.dist), window: self.window(target)? },
+        };
+        let rest_of = match &target.placement {
+            Placement::Window(at) => (window.window.extents() != at.dist.shape()).then_some(at.base),
+            _ => None,
         };
         let pitch = self.pitch(target, leaves, &dist);
-        let LowerTarget { result: node, target, .. } = *target;
-        Ok(ResultMemory { node, dtype, storage, memory, declared, pitch, window, target })
+        Ok(ResultMemory { node: target.result, dtype, storage, memory, declared, pitch, window, rest_of })
     }
 
     /// How the rows of a result lie: as those of the array that it is stored in or over, or congruent to the
@@ -312,7 +347,8 @@ impl Lowerer<'_> {
         let dtype = self.graph.dtype(target.node);
         match &target.placement {
             Placement::Fresh => Pitch::shifted(dtype, congruent_shift(self.graph, leaves, dtype, dist)),
-            Placement::WindowOfFresh(window) | Placement::InPlace(window) => window.pitch,
+            Placement::On(_, pitch) => *pitch,
+            Placement::Window(window) | Placement::InPlace(window) => window.pitch,
             Placement::Temporary(window) => {
                 let along = window.pitch.row(&window.memory.shape());
                 let first = along.map_or(0, |row| window.start[row.dim]);
@@ -426,81 +462,4 @@ pub(crate) fn kernel_task(
     let kernel = simplify(&body.builder.elementwise(&outputs)?);
     let (leaves, arguments, dist) = (body.leaves, body.arguments, Arc::clone(dist));
     Ok(ComputeKernel { kernel, leaves, accesses, placed, arguments, dist, stores })
-}
-
-impl Lowerer<'_> {
-    /// A computed node as steps see it.
-    fn stored(&self, node: NodeId) -> Result<StoredArray> {
-        let (shape, dtype) = (*self.graph.shape(node), self.graph.dtype(node));
-        let state = self.graph.memory_state(node).ok_or_else(|| not_computed(self.graph, node))?;
-        let [dist, declared] = [&state.dist, &state.declared].map(|dist| Arc::clone(dist));
-        Ok(StoredArray { node, shape, dtype, dist, declared, pitch: state.pitch })
-    }
-
-    /// The node as an array that steps make.
-    fn made(&mut self, node: NodeId, dist: Arc<Distribution>, pitch: Pitch) -> Result<StoredArray> {
-        self.computed_in(node, (&dist, &dist), pitch);
-        self.stored(node)
-    }
-
-    /// A window whose elements lie scattered in the base's memory.
-    fn gather_window(&mut self, node: NodeId, base: NodeId, start: &Index) -> Result<()> {
-        self.mark_unsupported("the step reads a slice along an unordered list");
-        self.evaluate(&[base])?;
-        let window = Region::from_shape(self.graph.shape(node))?.shift(start)?;
-        let steps = Index::filled(window.rank(), 1);
-        let dist = Arc::new(self.graph.distribution(base)?.strided(&window, &steps)?);
-        let (base, pitch) = (self.stored(base)?, Pitch::of(self.graph.dtype(node)));
-        let made = self.made(node, dist, pitch)?;
-        gather_window(&mut self.list, &base, &window, &made)
-    }
-
-    /// Elements by their number in C order.
-    fn gather_elements(&mut self, node: NodeId, base: NodeId, which: &Which) -> Result<()> {
-        self.mark_unsupported("the step takes elements by their number in C order");
-        self.evaluate(&[base])?;
-        let (base, dist) = (self.stored(base)?, self.graph.distribution(node)?);
-        // By number: without gaps.
-        let made = self.made(node, dist, Pitch::Packed)?;
-        gather_elements(&mut self.list, &base, which, &made)
-    }
-
-    /// A scan of a value that is computed before.
-    fn scan(&mut self, node: NodeId, base: NodeId, by: AxisScan) -> Result<()> {
-        self.mark_unsupported("the step has a scan");
-        self.evaluate(&[base])?;
-        let (base, dist) = (self.stored(base)?, self.graph.distribution(node)?);
-        let made = self.made(node, dist, Pitch::of(base.dtype))?;
-        scan(&mut self.list, self.team, &base, by, &made)
-    }
-
-    /// A sort of a value that is computed before.
-    fn sort(&mut self, node: NodeId, base: NodeId, by: AxisSort) -> Result<()> {
-        self.mark_unsupported("the step sorts");
-        self.evaluate(&[base])?;
-        let (base, dist) = (self.stored(base)?, self.graph.distribution(node)?);
-        let pitch = Pitch::of(self.graph.dtype(node));
-        let made = self.made(node, dist, pitch)?;
-        sort(&mut self.list, self.team, &base, by, &made)
-    }
-
-    /// The elements of a base, which is computed before, on another distribution.
-    fn redistribute(&mut self, node: NodeId, base: NodeId) -> Result<()> {
-        self.mark_unsupported("the step redistributes an array");
-        self.evaluate(&[base])?;
-        let (base, dist) = (self.stored(base)?, self.graph.distribution(node)?);
-        let made = self.made(node, dist, Pitch::of(base.dtype))?;
-        self.list.allocate(&made);
-        let ends = [(base.memory(), &*base.dist), (made.memory(), &*made.dist)];
-        self.list.redistribute(self.team, "another distribution", ends, (base.dtype, base.shape))
-    }
-
-    /// The elements of a base on another team, which is computed before.
-    fn move_elements(&mut self, node: NodeId, base: NodeId) -> Result<()> {
-        self.mark_unsupported("the step reads an array of another team");
-        let (dist, dtype) = (self.graph.distribution(node)?, self.graph.dtype(node));
-        self.list.steps.push(Step::Move { result: node, base, dist: Arc::clone(&dist), dtype });
-        self.computed(node, &dist);
-        Ok(())
-    }
 }

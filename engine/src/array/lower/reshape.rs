@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::array::lower::graph::{GraphWindow, NodeId, Placement};
-use crate::array::lower::lowerer::{LowerTarget, Lowerer};
+use crate::array::lower::graph::NodeId;
+use crate::array::lower::lowerer::{LowerTarget, Lowerer, Placement};
 use crate::array::lower::steps::list::Step;
 use crate::array::memory::pitch::Pitch;
-use crate::array::record::expr::{DistKey, Expr, NodeLayout};
+use crate::array::record::expr::{Expr, NodeLayout};
 use crate::error::Result;
 use crate::index::{Distribution, Index, matched};
 
@@ -93,11 +93,8 @@ impl Lowerer<'_> {
     fn packed(&mut self, node: NodeId) -> Result<NodeId> {
         let dist = self.graph.distribution(node)?;
         let dist = Arc::new(dist.restricted(&dist.global())?);
-        let (dist, start) = (DistKey(dist), Index::zeros(self.graph.rank(node)));
-        let placement =
-            Placement::WindowOfFresh(GraphWindow { memory: dist.clone(), dist, pitch: Pitch::Packed, start });
         let result = self.placeholder(node);
-        self.compute(&[LowerTarget { node, placement, result, target: None }])?;
+        self.compute(&[LowerTarget { node, placement: Placement::On(dist, Pitch::Packed), result }])?;
         Ok(result)
     }
 }

@@ -11,7 +11,7 @@ use partita_kernels::{BinaryOp, CompareOp, DType, Draw, FoldOp, Math1, Math2, Sc
 
 use crate::array::memory::step_numbers::StepNumbers;
 use crate::array::record::map::Map;
-use crate::index::{Distribution, Index};
+use crate::index::{Distribution, Index, Region};
 
 /// How a value is to be computed. Operands of `Apply` broadcast: dimensions align at the end, and an
 /// extent of 1 stretches.
@@ -31,22 +31,59 @@ pub(crate) enum Expr<N, V> {
     View { base: N, map: Arc<Map> },
     /// Folds the marked dimensions away; they stay with extent 1.
     Reduce { operand: N, reduction: Reduction, axes: Vec<usize> },
-    /// Folds of all elements up to each along one dimension.
-    Scan { operand: N, scan: AxisScan },
-    /// Lines along one dimension in order.
-    Sort { operand: N, sort: AxisSort },
     /// Boxes that share no element and together are all of it.
     Joined(Vec<Portion<N>>),
-    /// The base's elements in C order.
-    Listed { base: N, which: Which },
-    /// The same, in the base's memory: every part holds them in the order in which it holds the base's.
+    /// The base's elements in C order, in its memory: every part holds them in the order in which it holds
+    /// the base's.
     Reshaped { base: N },
-    /// The elements of a base on another distribution.
-    Redistributed { base: N },
     /// The elements of an array of another team.
     Moved { base: N },
+    /// What steps of its own compute.
+    Whole(WholeOp, Vec<N>),
+}
+
+/// An operation on whole arrays, which never shares a kernel with others.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum WholeOp {
+    /// Folds of all elements up to each along one dimension.
+    Scan(AxisScan),
+    /// Lines along one dimension in order.
+    Sort(AxisSort),
+    /// The elements in C order.
+    Listed(Which),
+    /// The elements on another distribution.
+    Redistribute,
     /// A pass of a Fourier transform over the first operand, with the factors that are the second.
-    Butterflies(Butterflies, Vec<N>),
+    Butterflies(Butterflies),
+    /// The first operand, but for a place where its elements are those of the second.
+    Update(Place),
+    /// The first operand's elements, a line, at the indices that are the second's.
+    Take,
+    /// The first operand's elements, a line, where the second, a mask, is true. The third counts the kept ones
+    /// up to each; those of part `p` are the result's from the `p`-th number on to the next.
+    Compress(Arc<Vec<i64>>),
+}
+
+/// Elements of an array.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Place {
+    Window(StridedWindow),
+    /// Those with these numbers in C order; of a number that comes several times the last counts.
+    At(Arc<Vec<i64>>),
+}
+
+/// A window, or every so many-th element of it along each dimension, from its first.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct StridedWindow {
+    pub region: Region,
+    pub steps: Index,
+}
+
+impl StridedWindow {
+    /// Whether it has no gaps.
+    pub fn is_box(&self) -> bool {
+        self.steps.iter().all(|&step| step == 1)
+    }
 }
 
 /// The place of a number among those of a graph.
@@ -107,13 +144,9 @@ impl<N, V> Expr<N, V> {
             Expr::Apply(_, operands) => (operands.as_slice(), &[]),
             Expr::View { base: node, .. }
             | Expr::Reduce { operand: node, .. }
-            | Expr::Scan { operand: node, .. }
-            | Expr::Sort { operand: node, .. }
-            | Expr::Listed { base: node, .. }
             | Expr::Reshaped { base: node }
-            | Expr::Redistributed { base: node }
             | Expr::Moved { base: node } => (slice::from_ref(node), &[]),
-            Expr::Butterflies(_, operands) => (operands, &[]),
+            Expr::Whole(_, operands) => (operands, &[]),
             Expr::Joined(portions) => (&[], portions),
         };
         nodes.iter().chain(portions.iter().map(|portion| &portion.value))
@@ -131,20 +164,27 @@ impl<N, V> Expr<N, V> {
             Expr::Reduce { operand, reduction, axes } => {
                 Expr::Reduce { operand: name(operand), reduction: *reduction, axes: axes.clone() }
             }
-            Expr::Scan { operand, scan } => Expr::Scan { operand: name(operand), scan: *scan },
-            Expr::Sort { operand, sort } => Expr::Sort { operand: name(operand), sort: *sort },
             Expr::Joined(portions) => {
                 let portion = |Portion { start, value }: &Portion<N>| (*start, name(value));
                 let portions = portions.iter().map(portion);
                 Expr::Joined(portions.map(|(start, value)| Portion { start, value }).collect())
             }
-            Expr::Listed { base, which } => Expr::Listed { base: name(base), which: which.clone() },
             Expr::Reshaped { base } => Expr::Reshaped { base: name(base) },
-            Expr::Redistributed { base } => Expr::Redistributed { base: name(base) },
             Expr::Moved { base } => Expr::Moved { base: name(base) },
-            Expr::Butterflies(pass, operands) => {
-                Expr::Butterflies(*pass, operands.iter().map(name).collect())
-            }
+            Expr::Whole(op, operands) => Expr::Whole(op.clone(), operands.iter().map(name).collect()),
+        }
+    }
+
+    /// The list of positions that is a part of it.
+    pub fn positions(&self) -> Option<&Arc<Vec<i64>>> {
+        match self {
+            Expr::Whole(
+                WholeOp::Listed(Which::At(positions))
+                | WholeOp::Update(Place::At(positions))
+                | WholeOp::Compress(positions),
+                _,
+            ) => Some(positions),
+            _ => None,
         }
     }
 
@@ -156,14 +196,8 @@ impl<N, V> Expr<N, V> {
             Expr::Apply(..) | Expr::Coord(_) => 1,
             Expr::Fill(_) | Expr::Constant(_) | Expr::Number(..) => 0,
             Expr::View { .. } | Expr::Reduce { .. } => 0,
-            Expr::Butterflies(pass, _) => 4 * pass.radix as u32,
-            Expr::Scan { .. }
-            | Expr::Sort { .. }
-            | Expr::Joined(_)
-            | Expr::Listed { .. }
-            | Expr::Reshaped { .. }
-            | Expr::Redistributed { .. }
-            | Expr::Moved { .. } => 0,
+            Expr::Whole(WholeOp::Butterflies(pass), _) => 4 * pass.radix as u32,
+            Expr::Whole(..) | Expr::Joined(_) | Expr::Reshaped { .. } | Expr::Moved { .. } => 0,
         }
     }
 }
@@ -180,6 +214,14 @@ pub(crate) enum NodeLayout<N> {
 }
 
 impl<N> NodeLayout<N> {
+    /// The node that it is seen of.
+    pub fn base(&self) -> Option<&N> {
+        match self {
+            NodeLayout::Free | NodeLayout::Known(_) => None,
+            NodeLayout::ViewOf(node, _) => Some(node),
+        }
+    }
+
     pub fn known(dist: impl Into<Arc<Distribution>>) -> NodeLayout<N> {
         NodeLayout::Known(DistKey(dist.into()))
     }

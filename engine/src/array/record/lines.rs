@@ -1,12 +1,12 @@
-//! Operations along lines, as they are recorded: scans, which fold all elements up to each, and sorts. Checks
-//! the axis at once; computes nothing.
+//! Operations along lines, as they are recorded: scans, which fold all elements up to each, sorts, and passes of
+//! Fourier transforms. The axis is checked at once; nothing is computed.
 
 use std::sync::Arc;
 
 use partita_kernels::{DType, FoldOp, MAX_RANK};
 
 use crate::array::Array;
-use crate::array::record::expr::{AxisScan, AxisSort, Expr, NodeLayout};
+use crate::array::record::expr::{AxisScan, AxisSort, Butterflies, Expr, NodeLayout, WholeOp};
 use crate::array::record::node::Node;
 use crate::error::{Error, Result};
 
@@ -82,7 +82,7 @@ impl Array {
             return fail(format!("a type with {:?}", scan.op), self.dtype().to_string(), "cast first");
         }
         let layout = NodeLayout::known(self.distribution()?);
-        let expr = Expr::Scan { operand: Arc::clone(&self.node), scan };
+        let expr = Expr::Whole(WholeOp::Scan(scan), vec![Arc::clone(&self.node)]);
         Ok(Array::recording(Node::lazy(self.shape(), self.dtype(), &self.node.team, expr, layout)))
     }
 }
@@ -126,7 +126,25 @@ impl Array {
             return Err(Error::invalid("sort", expected, given, "count from 0"));
         }
         let layout = NodeLayout::known(self.distribution()?);
-        let expr = Expr::Sort { operand: Arc::clone(&self.node), sort };
+        let expr = Expr::Whole(WholeOp::Sort(sort), vec![Arc::clone(&self.node)]);
         Ok(Array::recording(Node::lazy(self.shape(), dtype, &self.node.team, expr, layout)))
+    }
+}
+
+impl Array {
+    /// This array of pairs after one pass; dimension `pass.from` is divided among no parts.
+    pub(crate) fn butterflies(&self, pass: Butterflies, factors: Option<&Array>) -> Result<Array> {
+        let (rank, Butterflies { from, span, .. }) = (self.rank(), pass);
+        let order = (0..rank).map(|d| match d {
+            d if d >= from && d < from + span => d + 1,
+            d if d == from + span => from,
+            d => d,
+        });
+        let dist = self.transpose(&order.collect::<Vec<usize>>()).distribution()?;
+        debug_assert_eq!(dist.grid().shape()[from + span], 1, "a pass reads all cells of its dimension");
+        let (shape, dist) = (dist.shape(), dist.restricted(&dist.global())?);
+        let operands = [Some(self), factors].into_iter().flatten().map(|x| Arc::clone(&x.node)).collect();
+        let (node, expr) = (&self.node, Expr::Whole(WholeOp::Butterflies(pass), operands));
+        Ok(Array::recording(Node::lazy(shape, node.dtype, &node.team, expr, NodeLayout::known(dist))))
     }
 }

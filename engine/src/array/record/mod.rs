@@ -2,7 +2,6 @@
 
 pub(crate) mod draws;
 pub(crate) mod expr;
-pub(crate) mod fourier;
 pub(crate) mod join;
 pub(crate) mod lines;
 pub(crate) mod map;
@@ -10,4 +9,5 @@ pub(crate) mod node;
 pub(crate) mod ops;
 pub(crate) mod rearrange;
 pub(crate) mod reductions;
+pub(crate) mod update;
 pub(crate) mod view;

@@ -256,12 +256,6 @@ impl Node {
         }
     }
 
-    /// How memory for another value of this array is best laid out: as its own memory, with the halos that
-    /// reads have needed so far.
-    pub fn memory_layout(&self) -> Result<Arc<Distribution>> {
-        self.storage().map_or_else(|| self.distribution(), |storage| Ok(Arc::clone(&storage.dist)))
-    }
-
     /// The distribution the value has or will have.
     pub fn distribution(&self) -> Result<Arc<Distribution>> {
         let base = |node: &Arc<Node>| (node.layout(), node.shape);
@@ -344,15 +338,10 @@ fn drop_iteratively(state: NodeState) {
             Expr::Apply(_, Operands::Two(nodes)) => nodes.into_iter().for_each(&mut release),
             Expr::Apply(_, Operands::Three(nodes)) => nodes.into_iter().for_each(&mut release),
             Expr::View { base, .. } => release(base),
-            Expr::Reduce { operand, .. } | Expr::Scan { operand, .. } | Expr::Sort { operand, .. } => {
-                release(operand)
-            }
+            Expr::Reduce { operand, .. } => release(operand),
             Expr::Joined(portions) => portions.into_iter().for_each(|portion| release(portion.value)),
-            Expr::Butterflies(_, operands) => operands.into_iter().for_each(&mut release),
-            Expr::Listed { base, .. }
-            | Expr::Reshaped { base }
-            | Expr::Redistributed { base }
-            | Expr::Moved { base } => release(base),
+            Expr::Whole(_, operands) => operands.into_iter().for_each(&mut release),
+            Expr::Reshaped { base } | Expr::Moved { base } => release(base),
         }
         if let NodeLayout::ViewOf(node, _) = layout {
             release(node);

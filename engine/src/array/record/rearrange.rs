@@ -1,15 +1,16 @@
-//! Elements in other shapes and elements by lists of positions, as they are recorded.
+//! Elements in other shapes, on other distributions and teams, and by lists of positions, as they are recorded.
 
 use std::sync::Arc;
 
-use crate::array::handle::Array;
+use crate::array::handle::{Array, check_parts};
 use crate::array::memory::storage::Storage;
-use crate::array::record::expr::{Expr, NodeLayout, Which};
+use crate::array::record::expr::{Expr, NodeLayout, Which, WholeOp};
 use crate::array::record::map::{Map, check_count, check_positions, sliced};
 use crate::array::record::node::Node;
 use crate::device::collect;
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index, Region};
+use crate::team::Team;
 
 /// Where one dimension of a rearranged array comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,7 +77,8 @@ impl Array {
             }
         };
         let (shape, layout) = (dist.shape(), NodeLayout::known(dist));
-        Ok(Array::recording(Node::lazy(shape, node.dtype, &node.team, Expr::Listed { base, which }, layout)))
+        let expr = Expr::Whole(WholeOp::Listed(which), vec![base]);
+        Ok(Array::recording(Node::lazy(shape, node.dtype, &node.team, expr, layout)))
     }
 
     /// An array of shape `shape` whose elements in C order are those at `positions`, which number the
@@ -109,6 +111,70 @@ impl Array {
             let expr = Expr::Reshaped { base: Arc::clone(node) };
             Array::of(Node::lazy(*shape, node.dtype, &node.team, expr, NodeLayout::known(dist)))
         }))
+    }
+}
+
+impl Array {
+    /// The elements on another distribution of the same shape, of whatever kinds. Recorded. The very same
+    /// distribution gives the same array, and moves nothing.
+    ///
+    /// # Errors
+    /// Another shape or number of parts; the error that the array carries.
+    #[doc = example!(
+        "let rows = Distribution::default_partition(2, &[2, 3])?;"
+        "assert_eq!(u.redistribute(&rows)?.part_to_vec::<f64>(1)?, [3.0, 4.0, 5.0]);"
+    )]
+    pub fn redistribute(&self, dist: &Distribution) -> Result<Array> {
+        self.move_to(self.team(), dist)
+    }
+
+    /// The elements on another team and distribution: the teams may share all, some or no devices. Recorded.
+    ///
+    /// # Errors
+    /// Another shape; another number of parts than `team` has members; teams over other ranks; the error that
+    /// the array carries.
+    #[doc = example!(
+        "let one = Team::on(&[Device::host()], 1)?;"
+        "let v = u.move_to(&one, &Distribution::default_partition(1, &[2, 3])?)?;"
+        "assert_eq!(v.to_vec::<f64>()?, u.to_vec::<f64>()?);"
+    )]
+    pub fn move_to(&self, team: &Team, dist: &Distribution) -> Result<Array> {
+        let own = self.distribution()?;
+        check_parts("redistribute", team, dist)?;
+        if dist.shape() != self.shape() {
+            return Err(Error::invalid(
+                "redistribute",
+                format!("a distribution of shape {}", self.shape()),
+                dist.shape().to_string(),
+                "make it for the array's shape",
+            ));
+        }
+        if team == self.team() {
+            if *dist == *own {
+                return Ok(self.clone());
+            }
+            let (expr, layout) = (
+                Expr::Whole(WholeOp::Redistribute, vec![Arc::clone(&self.node)]),
+                NodeLayout::known(dist.clone()),
+            );
+            return Ok(Array::recording(Node::lazy(self.shape(), self.dtype(), team, expr, layout)));
+        }
+        if self.team().wire() != team.wire() {
+            return Err(Error::invalid(
+                "move_to",
+                "teams over the same ranks",
+                format!("{} and {team}", self.team()),
+                "make both with Team::world, or one of members of the other",
+            ));
+        }
+        let expr = Expr::Moved { base: Arc::clone(&self.node) };
+        Ok(Array::recording(Node::lazy(
+            self.shape(),
+            self.dtype(),
+            team,
+            expr,
+            NodeLayout::known(dist.clone()),
+        )))
     }
 }
 

@@ -242,12 +242,6 @@ impl Recorder {
         self.record()?.extensions.pop_front()
     }
 
-    /// Whether the next evaluation, of an assignment, shall write fresh memory.
-    pub fn next_in_fresh_memory(&self) -> bool {
-        let record = self.record();
-        record.is_some_and(|record| record.extensions.front().is_some_and(|next| next.in_fresh_memory))
-    }
-
     /// The halos that are due.
     pub fn take_halo_requests(&self) -> Vec<HaloRequest> {
         self.record().map(|mut record| std::mem::take(&mut record.halo_requests)).unwrap_or_default()
@@ -256,6 +250,12 @@ impl Recorder {
     /// Whether a step is under way that shares its exchange with others, or may come to.
     pub fn shares_exchange(&self) -> bool {
         self.record().is_some_and(|record| record.shares_exchange)
+    }
+
+    /// If so: of each of the next fused kernels whether an update writes fresh memory.
+    pub fn shared_exchange(&self) -> Option<Vec<bool>> {
+        let record = self.record().filter(|record| record.shares_exchange)?;
+        Some(record.extensions.iter().map(|extension| extension.in_fresh_memory).collect())
     }
 
     /// Whether the loop analyses the tasks of the step.

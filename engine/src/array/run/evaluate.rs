@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use crate::array::bind::schedule::Values;
 use crate::array::lower::division::lower_half;
-use crate::array::lower::graph::{NodeId, RecordedGraph, Target};
+use crate::array::lower::graph::{RecordedGraph, Target};
 use crate::array::lower::lowerer::lower;
-use crate::array::lower::steps::list::{Lowered, MemoryId, StepList};
+use crate::array::lower::steps::list::{Lowered, MemoryId};
 use crate::array::memory::storage::Storage;
 use crate::array::record::node::Node;
 use crate::array::recorder::recording::Recorder;
@@ -75,7 +75,7 @@ fn evaluate_all(recorder: &Recorder, team: &Team, mut targets: Vec<Target>) -> R
     if recorded.nodes.len() <= MOST_MARKED {
         recorded.nodes.iter().for_each(|node| node.mark_repeated());
     }
-    let mut results = evaluate_on(recorder, team, &targets, recorded)?;
+    let mut results = evaluate_on(recorder, team, recorded)?;
     results.truncate(wanted);
     Ok(results)
 }
@@ -95,32 +95,27 @@ fn record_with_sources(recorder: &Recorder, team: &Team, targets: &[Target]) -> 
             (false, _) => pending.extend(recorded.pending),
             (true, false) => return Ok(recorded),
             (true, true) => {
-                evaluate_on(recorder, team, targets, recorded)?;
+                evaluate_on(recorder, team, recorded)?;
                 pending.retain(|node| node.storage().is_none());
             }
         }
     }
 }
 
-fn evaluate_on(
-    recorder: &Recorder,
-    team: &Team,
-    targets: &[Target],
-    mut recorded: RecordedGraph,
-) -> Result<Vec<Arc<Storage>>> {
+fn evaluate_on(recorder: &Recorder, team: &Team, mut recorded: RecordedGraph) -> Result<Vec<Arc<Storage>>> {
     recorder.note(&recorded.graph);
-    let shares_exchange = recorder.shares_exchange();
-    let is_cacheable = recorded.is_cacheable && !shares_exchange;
+    let shared = recorder.shared_exchange();
+    let is_cacheable = recorded.is_cacheable && shared.is_none();
     let cached = if is_cacheable { find(team, &recorded.graph) } else { None };
     let lowered = match cached.as_ref().map(|cached| &cached.way) {
         Some(CachedWay::Commands(commands)) => {
-            return commands.repeat((team, recorder), &mut recorded, targets);
+            return commands.repeat((team, recorder), &mut recorded);
         }
         Some(CachedWay::Steps(lowered)) => Arc::clone(lowered),
-        None => Arc::new(lower(&mut recorded.graph.clone(), team, shares_exchange)?),
+        None => Arc::new(lower(&mut recorded.graph.clone(), team, shared)?),
     };
     let mut builder = (is_cacheable && cached.is_none()).then(|| CommandsBuilder::new(&recorded));
-    let storages = run((team, recorder), targets, &mut recorded, &lowered, builder.as_mut())?;
+    let storages = run((team, recorder), &mut recorded, &lowered, builder.as_mut())?;
     if let Some(builder) = builder {
         let commands = builder.finish(&lowered.results);
         let way = commands.map_or(CachedWay::Steps(lowered), CachedWay::Commands);
@@ -132,7 +127,6 @@ fn evaluate_on(
 /// Runs the steps. Gives the memory of the targets.
 fn run(
     (team, recorder): (&Team, &Recorder),
-    targets: &[Target],
     recorded: &mut RecordedGraph,
     lowered: &Lowered,
     builder: Option<&mut CommandsBuilder>,
@@ -141,7 +135,7 @@ fn run(
         recorder.mark_unsupported(|| reason.to_owned());
     }
     let Lowered { list, results, .. } = lowered;
-    let steps = StepRun { team, recorder, list, targets, results };
+    let steps = StepRun { team, recorder, list, results };
     let last_uses = steps.last_uses();
     let mut values = Values::with(recorded.numbers.clone());
     // Nobody else holds what only steps in between read: it is free again after the last of them.
@@ -151,20 +145,6 @@ fn run(
         }
     }
     steps.run(&mut values, &last_uses, builder)?;
-    results.iter().map(|&node| values.storage(node)).collect()
-}
-
-/// Runs steps over arrays that are there; gives the memory of those that they make.
-pub(crate) fn run_steps(
-    (team, recorder): (&Team, &Recorder),
-    list: &StepList,
-    arrays: &[(NodeId, &Arc<Storage>)],
-    results: &[NodeId],
-) -> Result<Vec<Arc<Storage>>> {
-    let mut values = Values::default();
-    arrays.iter().for_each(|(node, storage)| values.set(*node, Arc::clone(storage)));
-    let steps = StepRun { team, recorder, list, targets: &[], results };
-    steps.run(&mut values, &steps.last_uses(), None)?;
     results.iter().map(|&node| values.storage(node)).collect()
 }
 

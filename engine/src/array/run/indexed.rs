@@ -1,30 +1,24 @@
 //! Elements of one-dimensional arrays that other arrays select, without lists on the host: by a mask, and by
-//! indices. Both compute at once, by one scatter or gather kernel per part.
+//! indices. The host reads what it must, one count per part or whether all indices are inside; the rest is
+//! recorded.
 //!
-//! A scan counts the elements that a mask keeps; the host reads one count per part. An index can select any
-//! element, so each part reads the whole array, which is fetched where a part does not own it.
+//! A scan counts the elements that a mask keeps. An index can select any element, so each part reads the whole
+//! array, which is fetched where a part does not own it.
 
 use std::sync::Arc;
 
 use partita_kernels::{DType, FoldOp};
 
-use crate::array::bind::schedule::missing_part;
 use crate::array::handle::Array;
-use crate::array::lower::graph::NodeId;
-use crate::array::lower::steps::list::{StepList, StoredArray};
-use crate::array::lower::steps::listed::{compress, take};
-use crate::array::memory::pitch::Pitch;
-use crate::array::memory::storage::Storage;
+use crate::array::record::expr::{Expr, NodeLayout, WholeOp};
 use crate::array::record::node::Node;
-use crate::array::recorder::recording::{Recorder, check_not_recording};
-use crate::array::run::evaluate::run_steps;
+use crate::array::recorder::recording::check_not_recording;
 use crate::error::{Error, Result};
 use crate::index::{Distribution, ErrorKind, IndexError};
-use crate::team::Team;
 
 impl Array {
     /// The elements of a one-dimensional array where `mask`, of as many bools, is true, in equal blocks on
-    /// all parts. Computes.
+    /// all parts. The mask is computed and counted at once, the elements are recorded.
     ///
     /// ```
     /// use partita::prelude::*;
@@ -55,25 +49,21 @@ impl Array {
         let even = Distribution::default_partition(team.size(), &[size])?;
         let mask = Array::of(mask.node.beside("compress", &self.node)?).redistribute(&even)?;
         let counting = counting(size);
+        mask.eval()?;
         let ranks = mask.cast(counting).scan(0, FoldOp::Sum);
         let bounds = bounds(&ranks, &even)?;
-        let (values, kept) = (stored(&self.redistribute(&even)?)?, stored(&mask)?);
-        let ranks = stored(&ranks.redistribute(&even)?)?;
-        let made =
-            Distribution::builder(&[bounds[team.size()]]).bounds(0, &bounds).parts(team.size()).build()?;
-        let made = Arc::new(made);
-        let operands = [(DType::Bool, &kept), (counting, &ranks), (dtype, &values)];
-        let result =
-            computed(team, &operands, (dtype, [&made, &made], Pitch::Packed), |list, arrays, to| {
-                let [mask, ranks, values] = arrays else { unreachable!("three operands") };
-                compress(list, [mask, ranks, values], &bounds, to)
-            })?;
-        let line = Array::of(Node::shared(dtype, team, result));
-        line.redistribute(&Distribution::default_partition(team.size(), &[bounds[team.size()]])?)
+        let (end, parts) = (bounds[team.size()], team.size());
+        let made = Distribution::builder(&[end]).bounds(0, &bounds).parts(parts).build()?;
+        let operands = [&self.redistribute(&even)?, &mask, &ranks.redistribute(&even)?];
+        let operands = operands.map(|operand| Arc::clone(&operand.node)).to_vec();
+        let expr = Expr::Whole(WholeOp::Compress(Arc::new(bounds)), operands);
+        let line = Node::lazy(made.shape(), dtype, team, expr, NodeLayout::known(made));
+        Array::recording(line).redistribute(&Distribution::default_partition(parts, &[end])?)
     }
 
     /// The elements of a one-dimensional array at `indices`, which have any shape and distribution; those of
-    /// the result are theirs. Negative indices count from the end. Each part reads the whole array. Computes.
+    /// the result are theirs. Negative indices count from the end. Each part reads the whole array. The indices are
+    /// computed and checked at once, the elements are recorded.
     ///
     /// ```
     /// use partita::prelude::*;
@@ -97,7 +87,7 @@ impl Array {
         }
         let given = "an array of indices inside a Loop's step, which the host checks";
         check_not_recording("take", given, "use a list of indices")?;
-        let (team, dtype, size) = (self.team(), self.dtype(), self.shape()[0]);
+        let size = self.shape()[0];
         let indices = Array::of(indices.node.beside("take", &self.node)?);
         let inside = indices.greater_equal(-size as f64) & indices.less(size as f64);
         if inside.all(&[]).to_bools()? != [true] {
@@ -110,53 +100,15 @@ impl Array {
         let counting = counting(size);
         let places = indices.cast(counting);
         let places = places.less(0.0).select(&(&places + size as f64), &places);
-        let (_, from) = self.in_blocks()?;
-        let list = stored(&places)?;
-        let operands = [(dtype, &from), (counting, &list)];
-        let result = computed(
-            team,
-            &operands,
-            (dtype, [&list.dist, &list.declared], list.pitch),
-            |steps, arrays, to| {
-                let [line, indices] = arrays else { unreachable!("two operands") };
-                take(steps, line, indices, to)
-            },
-        )?;
-        Ok(Array::of(Node::shared(dtype, team, result)))
+        let operands = vec![Arc::clone(&self.in_blocks()?.node), Arc::clone(&places.node)];
+        let (expr, layout) = (Expr::Whole(WholeOp::Take, operands), places.node.layout());
+        Ok(Array::recording(Node::lazy(places.shape(), self.dtype(), self.team(), expr, layout)))
     }
-}
-
-/// The array that steps make of others, with the distributions of its memory and its own.
-fn computed(
-    team: &Team,
-    operands: &[(DType, &Arc<Storage>)],
-    (dtype, dists, pitch): (DType, [&Arc<Distribution>; 2], Pitch),
-    steps: impl FnOnce(&mut StepList, &[StoredArray], &StoredArray) -> Result<()>,
-) -> Result<Arc<Storage>> {
-    let arrays: Vec<(NodeId, &Arc<Storage>)> =
-        (0..).zip(operands.iter().map(|(_, storage)| *storage)).collect();
-    let stored =
-        |(node, &(dtype, storage)): (NodeId, &(DType, &Arc<Storage>))| StoredArray::of(node, dtype, storage);
-    let stored: Vec<StoredArray> = (0..).zip(operands).map(stored).collect();
-    let (node, [dist, declared]) = (arrays.len() as NodeId, dists.map(Arc::clone));
-    let shape = declared.shape();
-    let mut list = StepList::default();
-    steps(&mut list, &stored, &StoredArray { node, shape, dtype, dist, declared, pitch })?;
-    let _guard = team.evaluation()?;
-    let made = run_steps((team, &Recorder::current()), &list, &arrays, &[node])?;
-    made.into_iter().next().ok_or_else(|| missing_part("a selection"))
 }
 
 /// Integers that number so many elements; not every device has wide ones.
 fn counting(size: i64) -> DType {
     if size < i64::from(i32::MAX / 2) { DType::I32 } else { DType::I64 }
-}
-
-/// Computed, with its storage.
-fn stored(array: &Array) -> Result<Arc<Storage>> {
-    array.eval()?;
-    let Some(storage) = array.node.storage() else { unreachable!("eval computes or fails") };
-    Ok(storage)
 }
 
 /// Where the elements begin that each part keeps, and their number: from how many are kept up to each.

@@ -9,9 +9,8 @@ use crate::array::bind::compute::compute;
 use crate::array::bind::launch::{exchange, launch};
 use crate::array::bind::reduce::reduce;
 use crate::array::bind::schedule::{BoundStep, ScheduleBuilder, Values, missing_part};
-use crate::array::lower::graph::{NodeId, Target};
+use crate::array::lower::graph::NodeId;
 use crate::array::lower::steps::list::{MemoryId, Step, StepList, StoredArray};
-use crate::array::memory::plans::copy_boxes;
 use crate::array::memory::storage::Storage;
 use crate::array::recorder::recording::Recorder;
 use crate::array::run::cache::commands::CommandsBuilder;
@@ -26,7 +25,6 @@ pub(crate) struct StepRun<'a> {
     pub team: &'a Team,
     pub recorder: &'a Recorder,
     pub list: &'a StepList,
-    pub targets: &'a [Target],
     /// The arrays that are wanted afterwards.
     pub results: &'a [NodeId],
 }
@@ -67,7 +65,13 @@ impl StepRun<'_> {
             if let Step::Sort(step) = step {
                 sort(step, self.team, values)?;
             }
-            bound.made.into_iter().for_each(|(node, storage)| values.set(node, storage));
+            for (node, storage) in bound.made {
+                // A copy of the rest follows.
+                match step {
+                    Step::Compute(compute) if compute.is_part_of(node) => values.begin(node, storage),
+                    _ => values.set(node, storage),
+                }
+            }
             let done = |memory: &MemoryId| last_use.get(memory) == Some(&at);
             for memory in reads.into_iter().chain(results).filter(done) {
                 values.release(memory);
@@ -86,19 +90,20 @@ impl StepRun<'_> {
         let mut bound = BoundStep { work: ScheduleBuilder::new(team, recorder), made: Vec::new() };
         let BoundStep { work, made } = &mut bound;
         match step {
-            Step::Compute(step) => return compute(step, bound.work, self.targets, values),
+            Step::Compute(step) => return compute(step, bound.work, values),
             Step::Reduce(step) => return reduce(step, bound.work, values),
             Step::Allocate(StoredArray { node, dtype, dist, declared, pitch, .. }) => {
                 let storage = Storage::pitched(team, Arc::clone(dist), *dtype, *pitch)?;
-                values.begin(*node, storage.declaring(declared));
+                values.begin(*node, Arc::new(storage.declaring(declared)));
             }
             Step::Exchange(step) => exchange(step, work, values)?,
             Step::Launch(step) => launch(step, work, values)?,
-            Step::Copy { from, to, dtype, dist } => {
-                let places = (values.places(team, *from)?, values.places(team, *to)?);
-                let boxes = |part: usize| Ok(vec![dist.owned(part)]);
-                work.extend(copy_boxes((&places.0, &places.1), *dtype, boxes)?);
+            Step::Duplicate { from, to, dtype } => {
+                let copy = work.duplicate(&*values.storage(*from)?, *dtype)?;
+                values.begin(*to, copy);
             }
+            Step::Copy { from, to, dtype, cells } => work.copy_cells(values, (*from, *to), *dtype, cells)?,
+            Step::Donate { from, to } => made.push((*to, values.storage(*from)?)),
             // The host reads and writes elements once the commands before are queued.
             Step::Sort(_) => {}
             Step::Move { result, base, dist, dtype } => {

@@ -15,9 +15,8 @@ use crate::array::lower::graph::NodeId;
 use crate::array::lower::steps::window::WindowIndices;
 use crate::array::memory::pitch::Pitch;
 use crate::array::memory::plans::moving_plan;
-use crate::array::memory::storage::Storage;
 use crate::array::memory::window::ArrayWindow;
-use crate::array::record::expr::{AxisSort, Reduction};
+use crate::array::record::expr::{AxisSort, Reduction, StridedWindow};
 use crate::error::Result;
 use crate::index::{DimMap, Distribution, Index, Region};
 use crate::plan::Plan;
@@ -35,14 +34,26 @@ pub(crate) enum Step {
     Exchange(PlanExchange),
     /// One kernel, at most one launch per part, whose operands are on their devices.
     Launch(KernelLaunch),
-    /// The cells that each part of a distribution owns, the same ones in both memories.
-    Copy { from: MemoryId, to: MemoryId, dtype: DType, dist: Arc<Distribution> },
+    /// Another array of the same elements, with what is current of their halos.
+    Duplicate { from: NodeId, to: NodeId, dtype: DType },
+    /// Cells of an array, from each part to itself.
+    Copy { from: NodeId, to: NodeId, dtype: DType, cells: CopiedCells },
     /// A sort of what each part has, by the host.
     Sort(HostSort),
     /// The elements of the base, which is on another team, by a plan between both.
     Move { result: NodeId, base: NodeId, dist: Arc<Distribution>, dtype: DType },
     /// The base's memory, seen in another shape.
     Alias { result: NodeId, base: NodeId, dist: Arc<Distribution> },
+    /// The memory of one array is another one's from here on.
+    Donate { from: NodeId, to: NodeId },
+}
+
+/// What is copied on each part.
+pub(crate) enum CopiedCells {
+    /// What it owns outside of a window, and as much of the halo as is current in the target.
+    Outside(Region),
+    /// An array of the size of a window, to the window's cells, and what is current of its halo.
+    Window(StridedWindow),
 }
 
 /// Memory that steps read and write.
@@ -80,12 +91,6 @@ pub(crate) struct StoredArray {
 }
 
 impl StoredArray {
-    /// An array that is there already.
-    pub fn of(node: NodeId, dtype: DType, storage: &Storage) -> StoredArray {
-        let [dist, declared] = [&storage.dist, &storage.declared].map(Arc::clone);
-        StoredArray { node, shape: declared.shape(), dtype, dist, declared, pitch: storage.pitch }
-    }
-
     pub fn memory(&self) -> MemoryId {
         MemoryId::Array(self.node)
     }
@@ -283,6 +288,13 @@ pub(crate) struct Compute {
     pub kernels: Vec<ComputeKernel>,
 }
 
+impl Compute {
+    /// Whether it computes only some of the elements of a result.
+    pub fn is_part_of(&self, node: NodeId) -> bool {
+        self.results.iter().any(|result| result.node == node && result.rest_of.is_some())
+    }
+}
+
 /// The memory of one result.
 pub(crate) struct ResultMemory {
     pub node: NodeId,
@@ -295,8 +307,8 @@ pub(crate) struct ResultMemory {
     pub pitch: Pitch,
     /// Where the result lies among the cells of its array.
     pub window: ArrayWindow,
-    /// The target of the graph that it is, if it is one.
-    pub target: Option<usize>,
+    /// The array whose elements outside of the window it gets afterwards.
+    pub rest_of: Option<NodeId>,
 }
 
 impl ResultMemory {
@@ -310,7 +322,7 @@ impl ResultMemory {
             declared: Arc::clone(dist),
             pitch,
             window: ArrayWindow::whole(dist),
-            target: None,
+            rest_of: None,
         }
     }
 }
@@ -320,7 +332,7 @@ impl ResultMemory {
 pub(crate) enum ResultStorage {
     /// New memory of the array's size.
     Fresh,
-    /// The memory of the target's array.
+    /// Memory that the result has already.
     InPlace,
     /// New memory of the window's size; the layout is that of the array's memory.
     Temporary(Arc<Distribution>),
@@ -396,7 +408,7 @@ pub(crate) struct ReduceMember {
 /// The steps of an evaluation.
 pub(crate) struct Lowered {
     pub list: StepList,
-    /// The node that holds the result of each target of the graph.
+    /// The targets of the graph.
     pub results: Vec<NodeId>,
     /// Why a `Loop` cannot have several steps share an exchange, if it is so.
     pub unsupported: Option<&'static str>,
@@ -414,9 +426,14 @@ impl Step {
             Step::Allocate(_) => Vec::new(),
             Step::Exchange(exchange) => exchange.fields.iter().map(|field| field.from).collect(),
             Step::Launch(launch) => launch.memory().collect(),
-            Step::Copy { from, .. } => vec![*from],
             Step::Sort(sort) => sort.reads(),
-            Step::Move { base, .. } | Step::Alias { base, .. } => vec![MemoryId::Array(*base)],
+            Step::Duplicate { from: base, .. }
+            | Step::Copy { from: base, .. }
+            | Step::Move { base, .. }
+            | Step::Alias { base, .. }
+            | Step::Donate { from: base, .. } => {
+                vec![MemoryId::Array(*base)]
+            }
         }
     }
 
@@ -430,12 +447,14 @@ impl Step {
                 reduce.members.iter().map(|member| MemoryId::Array(member.node)).collect()
             }
             Step::Allocate(StoredArray { node, .. })
+            | Step::Duplicate { to: node, .. }
+            | Step::Copy { to: node, .. }
+            | Step::Donate { to: node, .. }
             | Step::Move { result: node, .. }
             | Step::Alias { result: node, .. } => vec![MemoryId::Array(*node)],
             Step::Exchange(exchange) => exchange.fields.iter().map(|field| field.to).collect(),
             // Which of them it reads, its kernel says.
             Step::Launch(launch) => launch.memory().collect(),
-            Step::Copy { to, .. } => vec![*to],
             Step::Sort(sort) => sort.results(),
         }
     }

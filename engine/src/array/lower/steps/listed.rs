@@ -10,8 +10,7 @@ use std::sync::Arc;
 use partita_kernels::{BinaryOp, Builder, DType, Scalar, Value, Verified};
 
 use crate::array::lower::steps::list::{
-    ExchangeField, LaunchArgument, LaunchOperand, MemoryId, PartLaunch, PositionRange, Step, StepList,
-    StoredArray,
+    ExchangeField, LaunchArgument, LaunchOperand, MemoryId, PartLaunch, PositionRange, StepList, StoredArray,
 };
 use crate::array::lower::steps::window::{WindowIndices, is_small};
 use crate::array::memory::plans::fetch_plan;
@@ -147,18 +146,14 @@ fn gather(list: &mut StepList, [from, to]: [&StoredArray; 2], positions: &Arc<Ve
     list.move_listed((ListedDirection::Gather, &to.dist), own, (from, fetched), to.memory())
 }
 
-/// A copy of an array, in which each part replaces elements at positions that it owns, ascending, by elements
-/// of a line of values. `picked` names both by part.
+/// Has each part replace elements at positions that it owns, ascending, by elements of a line of values.
+/// `picked` names both by part.
 pub(crate) fn scatter_elements(
     list: &mut StepList,
-    old: &StoredArray,
+    array: &StoredArray,
     values: &StoredArray,
     picked: &[Vec<(i64, i64)>],
-    new: &StoredArray,
 ) -> Result<()> {
-    list.allocate(new);
-    let (from, to, dtype, dist) = (old.memory(), new.memory(), old.dtype, Arc::clone(&old.dist));
-    list.steps.push(Step::Copy { from, to, dtype, dist });
     let needs = picked.iter().map(|picked| hull(&values.shape, picked.iter().map(|pick| pick.1)));
     let fetched = list.fetch_missing(values, needs.collect())?;
     let chosen = |which: fn(&(i64, i64)) -> i64| -> Result<Vec<PositionRange>> {
@@ -169,11 +164,11 @@ pub(crate) fn scatter_elements(
         picked.iter().map(of).collect()
     };
     let line = |picked: &Vec<(i64, i64)>| Region::from_fn(1, |_| (0, picked.len() as i64));
-    let moved = list.boxes(old.dtype, picked.iter().map(line).collect());
-    let layout = &old.dist;
+    let moved = list.boxes(array.dtype, picked.iter().map(line).collect());
+    let layout = &array.dist;
     let sources = chosen(|pick| pick.1)?;
     list.move_listed((ListedDirection::Gather, layout), sources, (values, fetched), moved)?;
-    list.move_listed((ListedDirection::Scatter, layout), chosen(|pick| pick.0)?, (new, None), moved)
+    list.move_listed((ListedDirection::Scatter, layout), chosen(|pick| pick.0)?, (array, None), moved)
 }
 
 /// A window of an array, which lies scattered in its memory, in an array of its own.

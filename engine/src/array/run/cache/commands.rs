@@ -11,7 +11,7 @@ use partita_kernels::{DType, Scalar};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::array::bind::schedule::{BoundStep, Values, missing_part};
-use crate::array::lower::graph::{NodeId, RecordedGraph, Target};
+use crate::array::lower::graph::{NodeId, RecordedGraph};
 use crate::array::lower::steps::list::{MemoryId, ResultMemory, ResultStorage, Step, StoredArray};
 use crate::array::memory::pitch::Pitch;
 use crate::array::memory::storage::{HaloWidths, Storage};
@@ -69,10 +69,9 @@ struct ArrayLayout {
 #[derive(Clone, Copy)]
 enum ArrayMemory {
     New(DType),
-    /// That of the array that a target writes in place.
-    OfTarget(usize),
-    /// That of memory with a number.
+    /// That of an array with a number, seen in another shape, or just that.
     Seen(usize),
+    Donated(usize),
 }
 
 /// Whose memory, by its number, and of which part.
@@ -108,7 +107,6 @@ impl CachedCommands {
         &self,
         (team, recorder): (&Team, &Recorder),
         recorded: &mut RecordedGraph,
-        targets: &[Target],
     ) -> Result<Vec<Arc<Storage>>> {
         pass("eval-lowered")?;
         let makes = self.steps.iter().flat_map(|step| &step.makes);
@@ -125,7 +123,7 @@ impl CachedCommands {
             interrupt::check("an evaluation")?;
             for make in &step.makes {
                 let array = |at: usize| array(recorded, &made, at);
-                let new = make.memory(team, targets, array)?;
+                let new = make.memory(team, array)?;
                 made.push(Some(new));
             }
             recorder.keep(
@@ -178,12 +176,7 @@ fn array<'m>(recorded: &'m RecordedGraph, made: &'m [Option<Made>], at: usize) -
 }
 
 impl Make {
-    fn memory<'m>(
-        &self,
-        team: &Team,
-        targets: &[Target],
-        array: impl Fn(usize) -> Result<&'m Arc<Storage>>,
-    ) -> Result<Made> {
+    fn memory<'m>(&self, team: &Team, array: impl Fn(usize) -> Result<&'m Arc<Storage>>) -> Result<Made> {
         let (layout, memory) = match self {
             Make::Array { layout, memory, .. } => (layout, memory),
             Make::List(list) => return Ok(Made::Temporary(vec![Some(list.clone())])),
@@ -197,11 +190,7 @@ impl Make {
         let ArrayLayout { dist, declared, pitch } = layout;
         let storage = match *memory {
             ArrayMemory::New(dtype) => Storage::pitched(team, Arc::clone(dist), dtype, *pitch)?,
-            ArrayMemory::OfTarget(target) => {
-                let base = targets[target].placement.window().and_then(|(base, _)| base.storage());
-                let there = base.ok_or_else(|| missing_part("eval"))?;
-                Storage::from_parts(Arc::clone(dist), there.parts.clone(), there.pitch)
-            }
+            ArrayMemory::Donated(from) => return Ok(Made::Array(Arc::clone(array(from)?))),
             ArrayMemory::Seen(base) => {
                 array(base)?.seen_on(Arc::clone(dist)).ok_or_else(|| missing_part("reshape"))?
             }
@@ -329,13 +318,20 @@ impl CommandsBuilder {
                 new.makes.push(self.temporary(parts.map(|part| part.as_ref().map(|(_, buffer)| buffer)))?);
             }
         }
-        if let Step::Allocate(StoredArray { node, dtype, .. }) = step {
+        if let Step::Allocate(StoredArray { node, dtype, .. }) | Step::Duplicate { to: node, dtype, .. } =
+            step
+        {
             self.begun.insert(*node);
             self.array(*node, &*values.storage(*node).ok()?, ArrayMemory::New(*dtype), &mut new)?;
         }
         for (at, (node, storage)) in made.iter().enumerate() {
             let memory = self.memory_of(step, at)?;
-            new.complete.push(self.next?);
+            match step {
+                Step::Compute(compute) if compute.is_part_of(*node) => {
+                    self.begun.insert(*node);
+                }
+                _ => new.complete.push(self.next?),
+            }
             self.array(*node, storage, memory, &mut new)?;
         }
         let written = work.commands().iter().flat_map(|command| command.op.writes());
@@ -366,11 +362,12 @@ impl CommandsBuilder {
     fn memory_of(&self, step: &Step, at: usize) -> Option<ArrayMemory> {
         match step {
             Step::Compute(compute) => {
-                let ResultMemory { dtype, storage, target, .. } = &compute.results[at];
-                match storage {
-                    ResultStorage::InPlace => target.map(ArrayMemory::OfTarget),
-                    ResultStorage::Fresh | ResultStorage::Temporary(_) => Some(ArrayMemory::New(*dtype)),
-                }
+                let is_new = |result: &&ResultMemory| result.storage != ResultStorage::InPlace;
+                let dtype = compute.results.iter().filter(is_new).nth(at)?.dtype;
+                Some(ArrayMemory::New(dtype))
+            }
+            Step::Donate { from, .. } => {
+                Some(ArrayMemory::Donated(*self.numbers.get(&MemoryId::Array(*from))?))
             }
             Step::Reduce(reduce) => Some(ArrayMemory::New(reduce.members[at].dtype)),
             Step::Alias { base, .. } => {
@@ -378,7 +375,8 @@ impl CommandsBuilder {
                 let base = *self.numbers.get(&MemoryId::Array(*base))?;
                 (base >= self.operands).then_some(ArrayMemory::Seen(base))
             }
-            Step::Allocate(_) | Step::Exchange(_) | Step::Launch(_) | Step::Copy { .. } => None,
+            Step::Allocate(_) | Step::Duplicate { .. } => None,
+            Step::Exchange(_) | Step::Launch(_) | Step::Copy { .. } => None,
             Step::Sort(_) | Step::Move { .. } => None,
         }
     }
@@ -403,7 +401,7 @@ impl CommandsBuilder {
         let layout = ArrayLayout { dist, declared, pitch: storage.pitch };
         step.makes.push(Make::Array { node, layout, memory });
         let at = self.named(node, storage)?;
-        if let ArrayMemory::Seen(base) = memory {
+        if let ArrayMemory::Seen(base) | ArrayMemory::Donated(base) = memory {
             self.seen_in.insert(at, base);
             self.slots.values_mut().filter(|slot| slot.0 == base).for_each(|slot| slot.0 = at);
             return Some(());

@@ -7,9 +7,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use partita_kernels::FoldOp;
 
-use crate::array::lower::graph::{Graph, GraphExpr, GraphValue, GraphWindow, NodeId, Placement};
+use crate::array::lower::graph::{Graph, GraphExpr, GraphValue, NodeId};
 use crate::array::memory::storage::HaloWidths;
-use crate::array::record::expr::{DistKey, Expr, NodeLayout, Pointwise, Reduction, Which};
+use crate::array::record::expr::{
+    DistKey, Expr, NodeLayout, Place, Pointwise, Reduction, StridedWindow, Which, WholeOp,
+};
 use crate::array::record::map::Map;
 use crate::array::run::cache::{CachedWay, MAX_KEPT, cache_of};
 use crate::array::{Operand, assign_all, eval_all};
@@ -153,7 +155,7 @@ fn run(team: &Team, seed: u64, forgets: bool) -> Vec<(Vec<u8>, u64)> {
         };
         let at = numbers.below(2) as usize;
         let rows = numbers.below(2) as i64;
-        let read = match numbers.below(8) {
+        let read = match numbers.below(9) {
             0 => {
                 arrays[at].assign(&s![1..6, 1..3], &value).unwrap();
                 arrays[at].clone()
@@ -183,6 +185,7 @@ fn run(team: &Team, seed: u64, forgets: bool) -> Vec<(Vec<u8>, u64)> {
                 negated
             }
             5 => -arrays[0].slice(&s![..4 + rows, 1..3]),
+            8 => arrays[0].gather(&[2], &[0, 1 + rows]).unwrap(),
             6 => {
                 // The halo is filled, current, and then not.
                 let fall = |u: &Array| u.slice(&s![1..]) - u.slice(&s![..-1]);
@@ -251,7 +254,7 @@ const COMPONENTS: [Component; 13] = [
     }),
     ("positions", |key| {
         each_expr(key, |expr, _| {
-            if let Expr::Listed { which, .. } = expr {
+            if let Expr::Whole(WholeOp::Listed(which), _) = expr {
                 *which = Which::All;
             }
         });
@@ -279,7 +282,6 @@ const COMPONENTS: [Component; 13] = [
                 GraphValue::Lazy(..) => {}
             }
         }
-        each_window(key, |window| (window.dist, window.memory) = (nowhere(), nowhere()));
     }),
     ("shapes and widths", |key| {
         for node in &mut key.nodes {
@@ -293,7 +295,7 @@ const COMPONENTS: [Component; 13] = [
                 boxes.iter_mut().for_each(|portion| portion.start = Index::zeros(0));
             }
         });
-        each_window(key, |window| window.start = Index::zeros(0));
+        each_window(key, |window| window.region = Region::from_fn(0, |_| (0, 0)));
     }),
     ("maps of views", |key| {
         each_expr(key, |expr, layout| {
@@ -315,15 +317,12 @@ fn each_expr(key: &mut Graph, mut change: impl FnMut(&mut GraphExpr, &mut NodeLa
     }
 }
 
-fn each_window(key: &mut Graph, mut change: impl FnMut(&mut GraphWindow)) {
-    for target in &mut key.targets {
-        match &mut target.placement {
-            Placement::Fresh => {}
-            Placement::WindowOfFresh(window) | Placement::InPlace(window) | Placement::Temporary(window) => {
-                change(window);
-            }
+fn each_window(key: &mut Graph, mut change: impl FnMut(&mut StridedWindow)) {
+    each_expr(key, |expr, _| {
+        if let Expr::Whole(WholeOp::Update(Place::Window(window)), _) = expr {
+            change(window);
         }
-    }
+    });
 }
 
 fn nowhere() -> DistKey {

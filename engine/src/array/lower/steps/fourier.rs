@@ -28,7 +28,6 @@ impl Lowerer<'_> {
     /// One pass. As many outputs as the devices bind share a kernel; each kernel reads all inputs.
     pub fn butterflies(&mut self, node: NodeId, pass: Butterflies, operands: &[NodeId]) -> Result<()> {
         self.mark_unsupported("the step transforms an array");
-        self.evaluate(operands)?;
         let (dist, dtype) = (self.graph.distribution(node)?, self.graph.dtype(node));
         let (rank, moved) = (dist.rank(), pass.from + pass.span);
         let outputs: Vec<(usize, usize)> = (0..pass.radix).flat_map(|k| [(k, 0), (k, 1)]).collect();

@@ -1,0 +1,118 @@
+//! Updates, as they are recorded: arrays of which a window, or elements at positions, are those of a value.
+
+use std::sync::Arc;
+
+use crate::array::handle::Array;
+use crate::array::record::expr::{Expr, Place, StridedWindow, WholeOp};
+use crate::array::record::map::{Map, check_count, check_positions};
+use crate::array::record::node::Node;
+use crate::array::record::view::{Selected, Span, resolve};
+use crate::device::collect;
+use crate::error::{Error, Result};
+use crate::index::{Along, Distribution, Index, Region};
+
+/// An update and its operands.
+pub(crate) struct Update {
+    pub base: Arc<Node>,
+    pub value: Arc<Node>,
+    pub node: Arc<Node>,
+    /// Whether nothing of the base is left.
+    pub covers: bool,
+}
+
+impl Update {
+    fn new(base: &Arc<Node>, value: &Arc<Node>, place: Place) -> Result<Update> {
+        let covers = match &place {
+            Place::Window(window) => window.region.volume()? == Region::from_shape(&base.shape)?.volume()?,
+            Place::At(_) => false,
+        };
+        let operands = vec![Arc::clone(base), Arc::clone(value)];
+        let (expr, layout) = (Expr::Whole(WholeOp::Update(place), operands), base.layout());
+        let node = Node::lazy(base.shape, base.dtype, &base.team, expr, layout);
+        Ok(Update { base: Arc::clone(base), value: Arc::clone(value), node, covers })
+    }
+}
+
+impl Array {
+    /// The array with the elements of `value` in a view, to whose shape the value broadcasts; the array itself
+    /// stays as it is. [`Array::assign`] is the same for the array itself. Recorded.
+    ///
+    /// An array that carries an error for spans outside the shape, and for shapes or dtypes that do not fit.
+    #[doc = example!(
+        "let v = u.updated(&s![.., 0], &(u.slice(&s![.., 2]) * 10));"
+        "assert_eq!(v.to_vec::<f64>()?, [20.0, 1.0, 2.0, 50.0, 4.0, 5.0]);"
+    )]
+    pub fn updated(&self, spans: &[Span], value: &Array) -> Array {
+        let update = resolve("updated", &self.shape(), spans)
+            .and_then(|selected| self.window_update("updated", value, &selected));
+        match update {
+            Ok(update) => Array::recording(update.node),
+            Err(error) => self.failed_as(self.dtype(), error),
+        }
+    }
+
+    /// The update of what spans selected. The value takes the array's dimensions, turned round where the view
+    /// goes down.
+    pub(crate) fn window_update(
+        &self,
+        operation: &'static str,
+        value: &Array,
+        Selected { shape, map }: &Selected,
+    ) -> Result<Update> {
+        self.recorded()?;
+        value.recorded()?;
+        if value.dtype() != self.dtype() {
+            return Err(Error::dtypes(operation, self.dtype(), value.dtype()));
+        }
+        let value = value.stretched(operation, shape)?;
+        let value = match value.team() == self.team() {
+            true => value,
+            false => Array::of(value.node.beside(operation, &self.seen(operation, *shape, *map)?.node)?),
+        };
+        let (axes, rank) = (map.axes(), self.rank());
+        let (mut steps, mut extents) = (Index::filled(rank, 1), Index::filled(rank, 1));
+        let mut back = Map::from_fn(shape.rank(), |_| Along::Pinned(0));
+        for (d, along) in axes.iter().enumerate() {
+            if let Along::Dim { dim, step, .. } = *along {
+                (steps[d], extents[d]) = (step.abs(), shape[dim]);
+                let (offset, step) = if step < 0 { (shape[dim] - 1, -1) } else { (0, 1) };
+                back = back.with(dim, Along::Dim { dim: d, offset, step });
+            }
+        }
+        let span = |d: usize| match axes[d] {
+            Along::Dim { offset, .. } if extents[d] == 0 => (offset, offset),
+            along => along.span(0, extents[d]),
+        };
+        let region = Region::from_fn(rank, span);
+        let turned = back.as_window(rank).is_none() || shape.rank() != rank;
+        let value = if turned { value.seen(operation, extents, back)? } else { value };
+        Update::new(&self.node, &value.node, Place::Window(StridedWindow { region, steps }))
+    }
+
+    /// The update of the elements at positions by those of a line.
+    pub(crate) fn scattered_update(&self, positions: &[i64], value: &Array) -> Result<Update> {
+        self.recorded()?;
+        value.recorded()?;
+        check_positions("scatter", &self.shape(), positions)?;
+        if value.dtype() != self.dtype() {
+            return Err(Error::dtypes("scatter", self.dtype(), value.dtype()));
+        }
+        if value.rank() != 1 {
+            let given = format!("shape {}", value.shape());
+            return Err(Error::invalid("scatter", "a line of values", given, "reshape it to one dimension"));
+        }
+        check_count("scatter", value.shape()[0], positions)?;
+        let value = Array::of(value.node.beside("scatter", &self.node)?);
+        let (base, value) = (self.in_blocks()?, value.in_blocks()?);
+        let positions = Arc::new(collect("scatter", positions.iter().copied())?);
+        Update::new(&base.node, &value.node, Place::At(positions))
+    }
+
+    /// The array, or one of the same elements cut into blocks.
+    pub(crate) fn in_blocks(&self) -> Result<Array> {
+        match self.distribution()?.is_block() {
+            true => Ok(self.clone()),
+            false => self.redistribute(&Distribution::default_partition(self.team().size(), &self.shape())?),
+        }
+    }
+}
