@@ -134,8 +134,29 @@ const MOVING: &[Case] = &[
     ("another distribution", |u, v| u.redistribute(&*v.distribution()?)),
     ("a Laplacian", |u, _| laplacian(u, &[1.0, 1.0], Boundary::Wrap)),
     ("a transform", |u, _| transformed(&u.reshape(&[12, 6, 2])?, &[0, 1], Direction::Forward, 1.0)),
+    ("a window of another layout", |u, v| Ok(u.updated(&s![1..4, 2..], &v.slice(&s![5..8, 2..])))),
+    ("nearly all", |u, v| Ok(u.updated(&s![1.., ..], &v.slice(&s![1.., ..])))),
+    (
+        "a stencil into its window",
+        |u, _| Ok(u.updated(&s![1..-1], &(u.slice(&s![2..]) + u.slice(&s![..-2])))),
+    ),
+    ("every third row", |u, v| Ok(u.updated(&s![..; 3, ..], &v.slice(&s![..4, ..])))),
+    ("a number into a window at home", |u, _| Ok(u.updated(&s![2..9, 3], &(u.slice(&s![2..9, 4]) * 2.0)))),
+    ("values at positions", |u, v| Ok(u.updated_at(&[140, 3, 77], &v.slice(&s![0, ..3])))),
+    ("a window of what is dealt", |u, v| {
+        let dealt = Distribution::builder(&[12, 12]).grid(&[u.team().size() as i64, 1]).cyclic(0, 2);
+        Ok(u.redistribute(&dealt.build()?)?.updated(&s![3..8, ..], &v.slice(&s![3..8, ..])))
+    }),
+    ("elements at indices", |u, v| line(u)?.take(&line(v)?.cast(DType::I32))),
+    ("elements of a mask", |u, v| line(u)?.compress(&line(v)?.less(60.0))),
     ("a frame at home", |u, _| Ok(u.pad(&[(1, 1), (0, 2)], Padding::Constant(1.0f32.into())))),
 ];
+
+fn line(u: &Array) -> Result<Array> {
+    let line = u.reshape(&[144])?;
+    line.eval()?;
+    Ok(line)
+}
 
 /// What is said of an operation, and the bytes that ranks send when it is made and `end`ed.
 fn travelled(ranks: usize, (name, of): Case, end: fn(&Array) -> Result<()>) -> (Outline, u64) {

@@ -84,6 +84,65 @@ fn positions_are_gathered_and_scattered() {
 }
 
 #[test]
+fn neighbours_see_what_was_assigned_and_recorded_values_see_what_was() {
+    // Each gives the last cell of the first part, which the halo of the second shows, another value.
+    type Change = fn(&mut Array, &Array) -> partita::Result<()>;
+    let changes: [(&str, Change); 4] = [
+        ("a window", |u, x| u.assign(&s![5..7], &x.slice(&s![..2]))),
+        ("a large window", |u, x| u.assign(&s![1..], &x.slice(&s![1..]))),
+        ("steps", |u, x| u.assign(&s![5..; 6], &x.slice(&s![..2]))),
+        ("positions", |u, x| u.scatter(&[1, 5], &x.slice(&s![..2]))),
+    ];
+    for device in devices() {
+        let team = Team::on(std::slice::from_ref(&device), 2).unwrap();
+        let dist = Distribution::builder(&[12]).parts(2).build().unwrap();
+        for (name, change) in changes {
+            for is_held in [false, true] {
+                let mut u = Array::from_fn(&team, &dist, |at| at[0] as i32).unwrap();
+                let values = Array::from_fn(&team, &dist, |at| -1 - at[0] as i32).unwrap();
+                let sums = |u: &Array| (u.slice(&s![1..]) + u.slice(&s![..-1])).to_vec::<i32>().unwrap();
+                sums(&u);
+                let held = is_held.then(|| (u.clone(), &u + 1));
+                change(&mut u, &values).unwrap();
+                let now = u.to_vec::<i32>().unwrap();
+                let expected: Vec<i32> = now.windows(2).map(|pair| pair[0] + pair[1]).collect();
+                assert!(now[5] < 0, "{name}: {now:?}");
+                assert_eq!(sums(&u), expected, "{name}, {device:?}, held: {is_held}");
+                let Some((held, next)) = held else { continue };
+                assert_eq!(held.to_vec::<i32>().unwrap(), (0..12).collect::<Vec<i32>>(), "{name}");
+                assert_eq!(next.to_vec::<i32>().unwrap(), (1..13).collect::<Vec<i32>>(), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn recorded_updates_are_values_of_their_own() {
+    for u in numbered() {
+        let mut v = u.clone();
+        v.assign(&s![2..5, 1..; 2], &(u.slice(&s![..3, 0..3]) * 2)).unwrap();
+        v.assign(&s![0..1, ..], &u.slice(&s![10.., ..])).unwrap();
+        let w = u.updated(&s![2..5, 1..; 2], &(u.slice(&s![..3, 0..3]) * 2));
+        let w = w.updated(&s![0..1, ..], &u.slice(&s![10.., ..]));
+        assert!(!w.is_computed());
+        let doubled = &w + &w;
+        assert_eq!(doubled.to_vec::<i32>().unwrap(), (&v * 2).to_vec::<i32>().unwrap());
+        assert_eq!(w.to_vec::<i32>().unwrap(), v.to_vec::<i32>().unwrap());
+        assert_eq!(u.to_vec::<i32>().unwrap(), (0..66).collect::<Vec<i32>>());
+        let line = u.slice(&s![1, ..2]);
+        v.scatter(&[65, 3], &line).unwrap();
+        assert_eq!(w.updated_at(&[65, 3], &line).to_vec::<i32>().unwrap(), v.to_vec::<i32>().unwrap());
+        assert!(u.updated(&s![12.., ..], &u).eval().is_err() && u.updated_at(&[66], &line).eval().is_err());
+        assert!(u.updated(&s![..2, ..], &u.cast(DType::F32)).eval().is_err());
+    }
+    // Longer than a stack of calls could be.
+    let team = Team::on(&[Device::host()], 2).unwrap();
+    let zeros = Array::zeros(&team, &Distribution::default_partition(2, &[8]).unwrap(), DType::I32).unwrap();
+    let chain = (0..6000).fold(zeros, |u, k| u.updated(&s![k % 8..k % 8 + 1], &(u.slice(&s![3..4]) + 1)));
+    assert!(chain.to_vec::<i32>().unwrap().iter().all(|&count| count > 0));
+}
+
+#[test]
 fn every_second_cell_is_assigned() {
     for mut u in numbered() {
         let before = u.clone();

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use partita_kernels::{DType, Scalar, View};
+use partita_kernels::{Access, DType, Scalar, View};
 
 use crate::array::bind::schedule::{BoundLaunch, ScheduleBuilder, Values, missing_part};
 use crate::array::lower::steps::list::{KernelLaunch, LaunchArgument, LaunchOperand, MemoryId, PlanExchange};
@@ -55,6 +55,12 @@ pub(crate) fn launch(step: &KernelLaunch, work: &mut ScheduleBuilder, values: &V
         });
         let (kernel, arguments) = (&step.kernel, arguments.collect());
         work.launch(&BoundLaunch { kernel, part, region, memory, arguments, numbers: None })?;
+    }
+    // Neighbours still show the old elements.
+    for (param, operand) in step.kernel.kernel().params.iter().zip(&step.operands) {
+        if let (Access::Out | Access::InOut, Some(MemoryId::Array(node))) = (param.access, operand.memory()) {
+            work.invalidate_halo(&values.storage(node)?);
+        }
     }
     Ok(())
 }

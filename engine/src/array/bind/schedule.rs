@@ -117,6 +117,13 @@ impl ScheduleBuilder {
         &self.updated_halos
     }
 
+    /// No halo of an array is current afterwards.
+    pub fn invalidate_halo(&mut self, storage: &Arc<Storage>) {
+        if !self.valid_halo(storage).is_zero() {
+            self.updated_halos.push((Arc::clone(storage), HaloWidths::zero(storage.dist.rank())));
+        }
+    }
+
     /// What the team has counted for it.
     pub fn messages(&self) -> u64 {
         self.messages

@@ -51,6 +51,21 @@ impl Array {
         }
     }
 
+    /// The array with the elements of `value`, a line, at as many `positions`; [`Array::scatter`] is the same for
+    /// the array itself. Recorded.
+    ///
+    /// An array that carries an error for positions outside the shape, and a value of another shape or dtype.
+    #[doc = example!(
+        "let v = u.updated_at(&[0, 5], &u.slice(&s![0, 1..]));"
+        "assert_eq!(v.to_vec::<f64>()?, [1.0, 1.0, 2.0, 3.0, 4.0, 2.0]);"
+    )]
+    pub fn updated_at(&self, positions: &[i64], value: &Array) -> Array {
+        match self.scattered_update(positions, value) {
+            Ok(update) => Array::recording(update.node),
+            Err(error) => self.failed_as(self.dtype(), error),
+        }
+    }
+
     /// The update of what spans selected. The value takes the array's dimensions, turned round where the view
     /// goes down.
     pub(crate) fn window_update(

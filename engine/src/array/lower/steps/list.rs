@@ -147,6 +147,18 @@ pub(crate) enum LaunchOperand {
     WindowList { indices: Arc<WindowIndices>, dim: usize },
 }
 
+impl LaunchOperand {
+    /// The memory that it is, unless it is a list.
+    pub fn memory(&self) -> Option<MemoryId> {
+        match self {
+            LaunchOperand::Cells { memory, .. }
+            | LaunchOperand::Line { memory, .. }
+            | LaunchOperand::Numbered { memory, .. } => Some(*memory),
+            LaunchOperand::Positions { .. } | LaunchOperand::WindowList { .. } => None,
+        }
+    }
+}
+
 /// Positions of a part.
 #[derive(Clone)]
 pub(crate) struct PositionRange {
@@ -463,11 +475,10 @@ impl Step {
 impl KernelLaunch {
     /// The memory of its operands and results.
     fn memory(&self) -> impl Iterator<Item = MemoryId> {
-        let of = |operand: &LaunchOperand| match operand {
-            LaunchOperand::Cells { memory, .. } | LaunchOperand::Line { memory, .. } => [Some(*memory), None],
-            LaunchOperand::Numbered { memory, fetched, .. } => [Some(*memory), *fetched],
-            LaunchOperand::Positions { .. } | LaunchOperand::WindowList { .. } => [None, None],
+        let fetched = |operand: &LaunchOperand| match operand {
+            LaunchOperand::Numbered { fetched, .. } => *fetched,
+            _ => None,
         };
-        self.operands.iter().flat_map(of).flatten()
+        self.operands.iter().flat_map(move |operand| [operand.memory(), fetched(operand)]).flatten()
     }
 }

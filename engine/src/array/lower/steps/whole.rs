@@ -18,6 +18,9 @@ use crate::index::{Distribution, Index, Region};
 impl Lowerer<'_> {
     /// Computes the result of an operation.
     pub fn whole(&mut self, node: NodeId, op: &WholeOp, operands: &[NodeId]) -> Result<()> {
+        for inner in self.deeply_nested(node).into_iter().filter(|&inner| inner != node) {
+            self.evaluate(&[inner])?;
+        }
         if let WholeOp::Update(place) = op {
             let (place, old) = (place.clone(), OldElements::Kept);
             return self.updates(&[Update { node, base: operands[0], value: operands[1], place, old }]);
