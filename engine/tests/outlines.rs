@@ -149,6 +149,30 @@ const MOVING: &[Case] = &[
     }),
     ("elements at indices", |u, v| line(u)?.take(&line(v)?.cast(DType::I32))),
     ("elements of a mask", |u, v| line(u)?.compress(&line(v)?.less(60.0))),
+    ("another team", |_, v| {
+        let other = Partition::world(v.team())?.inclusive(&[1, 0])?.team()?;
+        v.move_to(&other, &Distribution::default_partition(2, &[12, 12])?)
+    }),
+    ("copies", |u, _| {
+        let world = Partition::world(u.team())?;
+        let (root, all) =
+            (world.inclusive(&[1])?.cartesian(&[1, 1])?, world.cartesian(&[u.team().size() as i64, 1])?);
+        let one = Array::full(&root.team()?, &Distribution::builder(&[3, 4]).build()?, 2.0f32.into())?;
+        Collective::broadcast(&root, &all)?.forward(&(one + 1.0))
+    }),
+    ("sums of all", |u, _| {
+        let all = Partition::world(u.team())?.cartesian(&[u.team().size() as i64, 1])?;
+        let sums = Collective::all_sum_reduce(&all, &[0])?;
+        let sums = sums.forward(&(u + 1.0))?;
+        Ok(&sums + u)
+    }),
+    ("halos and their adjoint", |u, _| {
+        let all = Partition::world(u.team())?.cartesian(&[u.team().size() as i64, 1])?;
+        let dist = u.distribution()?.with_halo(&[1, 0], &[1, 0])?;
+        let padded = Array::full(u.team(), &Collective::padded(&dist)?, 1.0f32.into())?;
+        let exchange = Collective::halo_exchange(&all, &dist)?;
+        exchange.adjoint().forward(&exchange.forward(&padded)?)
+    }),
     ("a frame at home", |u, _| Ok(u.pad(&[(1, 1), (0, 2)], Padding::Constant(1.0f32.into())))),
 ];
 

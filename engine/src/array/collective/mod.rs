@@ -17,7 +17,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub use crate::array::collective::partition::{Data, Partition};
 
 use crate::array::Array;
+use crate::array::record::expr::{Expr, NodeLayout};
+use crate::array::record::node::Node;
 use crate::array::recorder::recording::Recorder;
+use crate::array::run::moves::lifted;
 use crate::device::Buffer;
 use crate::error::{Error, Result};
 use crate::index::Distribution;
@@ -216,15 +219,22 @@ impl Collective {
         plans::padded(dist)
     }
 
-    /// Applies it. Computes.
-    ///
-    /// Collective over the world that the partitions are of.
+    /// Applies it. Recorded: [`Array::explain`] prints the plans, and a [`Loop`](crate::array::Loop) repeats
+    /// them. Computing the result is collective over the world that the partitions are of.
     ///
     /// # Errors
     /// An array that is not over the partition it is applied to, or whose members' extents do not fit each
-    /// other; memory; those of [`Array::eval`].
+    /// other.
     pub fn forward(&self, x: &Array) -> Result<Array> {
-        self.start(x)?.finish()
+        self.from.check_array("Collective::forward", x, self.needs_grid())?;
+        let mut made = x.clone();
+        for step in 0..self.step_count() {
+            let CollectiveStep { plan, to, layout } = self.step(step, &*made.distribution()?)?;
+            let expr = Expr::Moved { base: Arc::clone(&made.node), plan: Some(Arc::new(plan)) };
+            let (shape, layout) = (layout.shape(), NodeLayout::known(layout));
+            made = Array::recording(Node::lazy(shape, x.dtype(), &to.team()?, expr, layout));
+        }
+        Ok(made)
     }
 
     /// Begins to apply it: what leaves is packed and on its way out of its device when this returns, and the
@@ -350,10 +360,11 @@ impl UnderWay {
         };
         let _guard = evaluation([x.team(), &team].into_iter())?;
         let rank = step.plan.moves().first().map_or(0, |m| m.from.rank());
-        let lifted = |places: Vec<Option<Place>>| -> Vec<Option<Place>> {
-            places.into_iter().map(|place| place.map(|place| lift(place, rank))).collect()
+        let lift = |places: Vec<Option<Place>>| -> Vec<Option<Place>> {
+            let lift = |place: Place| Place { stored: lifted(&place.stored, rank), ..place };
+            places.into_iter().map(|place| place.map(lift)).collect()
         };
-        let (sources, targets) = (lifted(from.places(x.team())), lifted(to.places(&team)));
+        let (sources, targets) = (lift(from.places(x.team())), lift(to.places(&team)));
         x.team().count_messages(step.plan.messages());
         let field = Field { plan: &step.plan, from: &sources, to: &targets, dtype: x.dtype() };
         let teams = (x.team(), &team);
@@ -411,9 +422,4 @@ impl Drop for UnderWay {
         let left = self.leave().and_then(|()| Recorder::current().execute(std::mem::take(&mut self.join)));
         drop(left);
     }
-}
-
-/// The same memory with dimensions of extent 1 in front.
-fn lift(place: Place, rank: usize) -> Place {
-    Place { stored: plans::lifted(&place.stored, rank), ..place }
 }

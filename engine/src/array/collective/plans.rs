@@ -2,6 +2,7 @@
 //! local extents of the grid's coordinates.
 
 use crate::array::collective::Partition;
+use crate::array::run::moves::lifted;
 use crate::error::{Error, Result};
 use crate::index::{BroadcastGroup, DimMap, Distribution, Index, Region, Routes};
 use crate::plan::{Move, MoveOp, Plan};
@@ -287,15 +288,6 @@ fn between(
         moves.push(Move { from_part, to_part, from, to, subsets: None, op });
     }
     Ok(Plan::new(source.parts(), target.parts(), moves)?)
-}
-
-/// The box with dimensions of extent 1 in front.
-pub(super) fn lifted(region: &Region, rank: usize) -> Region {
-    let front = rank.saturating_sub(region.rank());
-    Region::from_fn(front + region.rank(), |d| match d.checked_sub(front) {
-        Some(e) => (region.start()[e], region.stop()[e]),
-        None => (0, 1),
-    })
 }
 
 fn unequal(operation: &'static str, d: usize, counts: &[i64]) -> Error {

@@ -19,7 +19,7 @@ use crate::array::memory::plans::moving_plan;
 use crate::array::record::node::Node;
 use crate::error::Result;
 use crate::index::{Distribution, Region};
-use crate::plan::LinkTraffic;
+use crate::plan::{LinkTraffic, Plan};
 use crate::team::Team;
 
 /// What will run, in order.
@@ -177,17 +177,9 @@ impl Explain<'_> {
                 self.push(copied);
             }
             Step::Sort(HostSort { dist, dtype, .. }) => self.push(gathering("sort", dist, *dtype)?),
-            Step::Move { base, dist, dtype, .. } => {
-                let from = &self.nodes[*base as usize].team;
-                if let Some(source) = self.graph.memory(*base) {
-                    self.waiting.push(ExchangeStep {
-                        what: "elements of another team",
-                        operand: format!("{dtype} {}", self.graph.shape(*base)),
-                        links: moving_plan(source, dist, (from, self.team))?.links(),
-                        element_bytes: dtype.size_bytes() as u64,
-                        from_team: Some(from.to_string()),
-                    });
-                }
+            Step::Move { base, dist, dtype, plan, .. } => {
+                let moved = self.moved(*base, dist, *dtype, plan.as_ref())?;
+                self.waiting.extend(moved);
                 self.push(gathering("move", dist, *dtype)?);
             }
             Step::Allocate(_) | Step::Alias { .. } | Step::Donate { .. } => {}
@@ -202,6 +194,31 @@ impl Explain<'_> {
             kernel.exchanges.splice(0..0, self.waiting.drain(..));
         }
         self.kernels.push(kernel);
+    }
+
+    /// Elements that come from an array of any team.
+    fn moved(
+        &self,
+        base: NodeId,
+        dist: &Distribution,
+        dtype: DType,
+        plan: Option<&Arc<Plan>>,
+    ) -> Result<Option<ExchangeStep>> {
+        let (from, Some(source)) = (&self.nodes[base as usize].team, self.graph.memory(base)) else {
+            return Ok(None);
+        };
+        let plan = match plan {
+            Some(plan) => Arc::clone(plan),
+            None => moving_plan(source, dist, (from, self.team))?,
+        };
+        let mut links = plan.links();
+        if from != self.team {
+            links.retain(|link| from.device_of(link.from_part) != self.team.device_of(link.to_part));
+        }
+        let from_team = (from != self.team).then(|| from.to_string());
+        let operand = format!("{dtype} {}", self.graph.shape(base));
+        let what = if from_team.is_some() { "elements of another team" } else { "elements" };
+        Ok(Some(ExchangeStep { what, operand, links, element_bytes: dtype.size_bytes() as u64, from_team }))
     }
 
     /// The copies of cells within parts.

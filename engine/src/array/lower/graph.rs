@@ -50,8 +50,7 @@ pub(crate) struct GraphNode {
     pub value: GraphValue,
 }
 
-/// How a value is computed, or its memory. What [`Expr::Moved`] moves is memory of another team, whose
-/// evaluation comes before.
+/// How a value is computed, or its memory. What [`Expr::Moved`] moves is memory: its evaluation comes before.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum GraphValue {
     Lazy(GraphExpr, NodeLayout<NodeId>),
@@ -312,7 +311,7 @@ pub(crate) struct RecordedGraph {
     pub is_cacheable: bool,
     /// How many nodes were computed before, by the way.
     repeats: usize,
-    /// Operands on other teams that are not computed yet: their evaluations come before.
+    /// What is moved, mostly from other teams, and not computed yet: its evaluation comes before.
     pub pending: Vec<Arc<Node>>,
 }
 
@@ -382,33 +381,42 @@ impl RecordedGraph {
             let node = numbering.number(&target.node);
             recorded.graph.targets.push(GraphTarget { node, old: target.old });
         }
-        // Operands on other teams.
+        // What is moved.
         let mut sources: Vec<NodeId> = Vec::new();
         loop {
             nodes.append(&mut numbering.met);
             let Some(node) = nodes.get(recorded.graph.nodes.len()) else { break };
             recorded.repeats += usize::from(node.is_repeated());
             let is_source = sources.contains(&(recorded.graph.nodes.len() as NodeId));
-            let value = recorded.value(node, is_source, &mut numbering)?;
-            if let GraphValue::Lazy(Expr::Moved { base }, _) = value {
+            let value = match is_source && node.storage().is_none() {
+                true => recorded.pending(node)?,
+                false => recorded.value(node, &mut numbering)?,
+            };
+            if let GraphValue::Lazy(Expr::Moved { base, .. }, _) = value {
                 sources.push(base);
             }
             recorded.graph.nodes.push(GraphNode { shape: node.shape, dtype: node.dtype, value });
         }
+        // Others may need a source of the same team, too, and it may have been met before.
+        for source in sources {
+            if !recorded.graph.is_memory(source) {
+                recorded.graph.nodes[source as usize].value = recorded.pending(&nodes[source as usize])?;
+            }
+        }
         Ok(RecordedGraph { nodes, ..recorded })
     }
 
-    /// The value of the next node; `is_source` says that it is on another team than the targets.
-    fn value(&mut self, node: &Arc<Node>, is_source: bool, numbering: &mut Numbering) -> Result<GraphValue> {
-        if is_source && node.storage().is_none() {
-            // It stands for the memory that it will be.
-            node.error().map_or(Ok(()), Err)?;
-            self.pending.push(Arc::clone(node));
-            let (dist, none) = (DistKey(node.distribution()?), Index::zeros(node.rank()));
-            let valid = HaloWidths { lo: none, hi: none, corners: false };
-            let pitch = Pitch::of(node.dtype);
-            return Ok(GraphValue::Memory(MemoryState { declared: dist.clone(), dist, pitch, valid }));
-        }
+    /// What is moved stands for the memory that it will be.
+    fn pending(&mut self, node: &Arc<Node>) -> Result<GraphValue> {
+        node.error().map_or(Ok(()), Err)?;
+        self.pending.push(Arc::clone(node));
+        let (dist, none) = (DistKey(node.distribution()?), Index::zeros(node.rank()));
+        let valid = HaloWidths { lo: none, hi: none, corners: false };
+        let pitch = Pitch::of(node.dtype);
+        Ok(GraphValue::Memory(MemoryState { declared: dist.clone(), dist, pitch, valid }))
+    }
+
+    fn value(&mut self, node: &Arc<Node>, numbering: &mut Numbering) -> Result<GraphValue> {
         Ok(match &*node.state() {
             NodeState::Failed(error) => return Err(error.clone()),
             NodeState::Ready(storage) => {

@@ -158,7 +158,7 @@ impl Lowerer<'_> {
             },
             Expr::Joined(boxes) => self.join(node, &boxes),
             Expr::Reshaped { base } => self.reshape(node, base),
-            Expr::Moved { base } => self.move_elements(node, base),
+            Expr::Moved { base, plan } => self.move_elements(node, base, plan),
             Expr::Whole(op, operands) => self.whole(node, &op, &operands),
             Expr::Fill(_) | Expr::Constant(_) | Expr::Coord(_) | Expr::Number(..) => Ok(()),
             Expr::Apply(..) | Expr::Reduce { .. } => Ok(()),

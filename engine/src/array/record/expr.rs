@@ -12,6 +12,7 @@ use partita_kernels::{BinaryOp, CompareOp, DType, Draw, FoldOp, Math1, Math2, Sc
 use crate::array::memory::step_numbers::StepNumbers;
 use crate::array::record::map::Map;
 use crate::index::{Distribution, Index, Region};
+use crate::plan::Plan;
 
 /// How a value is to be computed. Operands of `Apply` broadcast: dimensions align at the end, and an
 /// extent of 1 stretches.
@@ -36,8 +37,9 @@ pub(crate) enum Expr<N, V> {
     /// The base's elements in C order, in its memory: every part holds them in the order in which it holds
     /// the base's.
     Reshaped { base: N },
-    /// The elements of an array of another team.
-    Moved { base: N },
+    /// The elements of an array of another team; or what a plan makes of those of any, zero where no move
+    /// comes.
+    Moved { base: N, plan: Option<Arc<Plan>> },
     /// What steps of its own compute.
     Whole(WholeOp, Vec<N>),
 }
@@ -145,7 +147,7 @@ impl<N, V> Expr<N, V> {
             Expr::View { base: node, .. }
             | Expr::Reduce { operand: node, .. }
             | Expr::Reshaped { base: node }
-            | Expr::Moved { base: node } => (slice::from_ref(node), &[]),
+            | Expr::Moved { base: node, .. } => (slice::from_ref(node), &[]),
             Expr::Whole(_, operands) => (operands, &[]),
             Expr::Joined(portions) => (&[], portions),
         };
@@ -170,7 +172,7 @@ impl<N, V> Expr<N, V> {
                 Expr::Joined(portions.map(|(start, value)| Portion { start, value }).collect())
             }
             Expr::Reshaped { base } => Expr::Reshaped { base: name(base) },
-            Expr::Moved { base } => Expr::Moved { base: name(base) },
+            Expr::Moved { base, plan } => Expr::Moved { base: name(base), plan: plan.clone() },
             Expr::Whole(op, operands) => Expr::Whole(op.clone(), operands.iter().map(name).collect()),
         }
     }

@@ -244,7 +244,7 @@ impl Node {
             _ => Arc::clone(self),
         };
         let layout = if base.shape == like.shape { like.layout() } else { NodeLayout::Free };
-        Ok(Node::lazy(base.shape, base.dtype, &like.team, Expr::Moved { base }, layout))
+        Ok(Node::lazy(base.shape, base.dtype, &like.team, Expr::Moved { base, plan: None }, layout))
     }
 
     /// The layout to record in a node computed from this one point by point.
@@ -341,7 +341,7 @@ fn drop_iteratively(state: NodeState) {
             Expr::Reduce { operand, .. } => release(operand),
             Expr::Joined(portions) => portions.into_iter().for_each(|portion| release(portion.value)),
             Expr::Whole(_, operands) => operands.into_iter().for_each(&mut release),
-            Expr::Reshaped { base } | Expr::Moved { base } => release(base),
+            Expr::Reshaped { base } | Expr::Moved { base, .. } => release(base),
         }
         if let NodeLayout::ViewOf(node, _) = layout {
             release(node);

@@ -167,7 +167,7 @@ impl Array {
                 "make both with Team::world, or one of members of the other",
             ));
         }
-        let expr = Expr::Moved { base: Arc::clone(&self.node) };
+        let expr = Expr::Moved { base: Arc::clone(&self.node), plan: None };
         Ok(Array::recording(Node::lazy(
             self.shape(),
             self.dtype(),

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use partita_kernels::DType;
+use partita_kernels::{DType, Scalar};
 
 use crate::array::memory::plans::moving_plan;
 use crate::array::memory::storage::{HaloWidths, Storage};
 use crate::array::recorder::recording::Recorder;
 use crate::error::Result;
-use crate::index::Distribution;
+use crate::index::{Distribution, Region};
 use crate::plan::Plan;
+use crate::program::{Place, Schedule, fill_box};
 use crate::team::Team;
 use crate::transport::{Exchange, Field, lower_between_ranks};
 
@@ -28,20 +29,29 @@ pub(crate) fn update_halo(
     Ok(())
 }
 
-/// Fresh memory on another distribution of the shape, of any team over the same ranks, and the commands that
-/// bring the elements of computed memory there. Halos are stale.
+/// Fresh memory on another distribution, of any team over the same ranks, and the commands that bring elements
+/// of computed memory there: all of them, or those of a plan, to zeros. Halos are stale.
 pub(crate) fn moving(
     recorder: &Recorder,
     storage: &Storage,
     (from, to): (&Team, &Team),
-    dist: &Arc<Distribution>,
-    dtype: DType,
-) -> Result<(Storage, Exchange)> {
+    (plan, dist, dtype): (Option<&Plan>, &Arc<Distribution>, DType),
+) -> Result<(Storage, Schedule, Exchange)> {
     [from, to].into_iter().for_each(|team| recorder.note_team(team));
     let fresh = Storage::new(to, Arc::clone(dist), dtype)?;
-    let plan = moving_plan(&storage.dist, dist, (from, to))?;
-    let exchange = lowered("redistribution", &plan, (storage, from), (&fresh, to), dtype)?;
-    Ok((fresh, exchange))
+    let Some(plan) = plan else {
+        let plan = moving_plan(&storage.dist, dist, (from, to))?;
+        let exchange = lowered("redistribution", &plan, (storage, from), (&fresh, to), dtype)?;
+        return Ok((fresh, Schedule::new(), exchange));
+    };
+    let mut zeros = Schedule::new();
+    for (part, place) in fresh.places(to).into_iter().enumerate() {
+        if let Some(place) = place {
+            zeros.push(fill_box(&place, &dist.owned(part), Scalar::from_i64(dtype, 0))?);
+        }
+    }
+    let exchange = lowered("collective", plan, (storage, from), (&fresh, to), dtype)?;
+    Ok((fresh, zeros, exchange))
 }
 
 /// The commands of a plan between two memories.
@@ -53,7 +63,21 @@ fn lowered(
     dtype: DType,
 ) -> Result<Exchange> {
     from_team.count_messages(plan.messages());
-    let (from, to) = (from.places(from_team), to.places(to_team));
+    let rank = plan.moves().first().map_or(0, |first| first.from.rank());
+    let lifted = |places: Vec<Option<Place>>| -> Vec<Option<Place>> {
+        let lift = |place: Place| Place { stored: lifted(&place.stored, rank), ..place };
+        places.into_iter().map(|place| place.map(lift)).collect()
+    };
+    let (from, to) = (lifted(from.places(from_team)), lifted(to.places(to_team)));
     let field = Field { plan, from: &from, to: &to, dtype };
     lower_between_ranks(operation, (from_team, to_team), &[field])
+}
+
+/// The box with dimensions of extent 1 in front.
+pub(crate) fn lifted(region: &Region, rank: usize) -> Region {
+    let front = rank.saturating_sub(region.rank());
+    Region::from_fn(front + region.rank(), |d| match d.checked_sub(front) {
+        Some(e) => (region.start()[e], region.stop()[e]),
+        None => (0, 1),
+    })
 }

@@ -106,12 +106,14 @@ impl StepRun<'_> {
             Step::Donate { from, to } => made.push((*to, values.storage(*from)?)),
             // The host reads and writes elements once the commands before are queued.
             Step::Sort(_) => {}
-            Step::Move { result, base, dist, dtype } => {
+            Step::Move { result, base, dist, dtype, plan } => {
                 let Some(source) = values.recorded(*base).upgrade() else {
                     unreachable!("operands on other teams are recorded")
                 };
                 let teams = (&source.team, team);
-                let (storage, exchange) = moving(recorder, &*values.storage(*base)?, teams, dist, *dtype)?;
+                let moved = (plan.as_deref(), dist, *dtype);
+                let (storage, zeros, exchange) = moving(recorder, &*values.storage(*base)?, teams, moved)?;
+                work.extend(zeros);
                 work.exchange(exchange, 0);
                 made.push((*result, Arc::new(storage)));
             }

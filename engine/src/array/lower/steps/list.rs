@@ -40,8 +40,8 @@ pub(crate) enum Step {
     Copy { from: NodeId, to: NodeId, dtype: DType, cells: CopiedCells },
     /// A sort of what each part has, by the host.
     Sort(HostSort),
-    /// The elements of the base, which is on another team, by a plan between both.
-    Move { result: NodeId, base: NodeId, dist: Arc<Distribution>, dtype: DType },
+    /// Elements of the base, which may be on another team, by this plan or the one that moves them all.
+    Move { result: NodeId, base: NodeId, dist: Arc<Distribution>, dtype: DType, plan: Option<Arc<Plan>> },
     /// The base's memory, seen in another shape.
     Alias { result: NodeId, base: NodeId, dist: Arc<Distribution> },
     /// The memory of one array is another one's from here on.

@@ -14,6 +14,7 @@ use crate::array::memory::pitch::Pitch;
 use crate::array::record::expr::{AxisScan, AxisSort, Which, WholeOp};
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
+use crate::plan::Plan;
 
 impl Lowerer<'_> {
     /// Computes the result of an operation.
@@ -113,11 +114,11 @@ impl Lowerer<'_> {
         self.list.redistribute(self.team, "another distribution", ends, (base.dtype, base.shape))
     }
 
-    /// The elements of a base on another team, which is computed before.
-    pub fn move_elements(&mut self, node: NodeId, base: NodeId) -> Result<()> {
-        self.mark_unsupported("the step reads an array of another team");
+    /// What a plan makes of the elements of a base, whose evaluation comes before; without a plan all of them.
+    pub fn move_elements(&mut self, node: NodeId, base: NodeId, plan: Option<Arc<Plan>>) -> Result<()> {
+        self.mark_unsupported("the step moves an array to another team");
         let (dist, dtype) = (self.graph.distribution(node)?, self.graph.dtype(node));
-        self.list.steps.push(Step::Move { result: node, base, dist: Arc::clone(&dist), dtype });
+        self.list.steps.push(Step::Move { result: node, base, dist: Arc::clone(&dist), dtype, plan });
         self.computed(node, &dist);
         Ok(())
     }
