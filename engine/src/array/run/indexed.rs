@@ -12,7 +12,7 @@ use partita_kernels::{DType, FoldOp};
 use crate::array::handle::Array;
 use crate::array::record::expr::{Expr, NodeLayout, WholeOp};
 use crate::array::record::node::Node;
-use crate::array::recorder::recording::check_not_recording;
+use crate::array::recorder::recording::{Recorder, check_not_recording, outside_step};
 use crate::error::{Error, Result};
 use crate::index::{Distribution, ErrorKind, IndexError};
 
@@ -75,6 +75,9 @@ impl Array {
     /// # Ok::<(), partita::Error>(())
     /// ```
     ///
+    /// In the step of a `Loop` the indices may change from step to step; those of a replayed step are not checked:
+    /// one that is outside takes the first or the last element.
+    ///
     /// # Errors
     /// An array of other than one dimension; indices that are no integers, or out of bounds; those of
     /// [`Array::eval`].
@@ -85,12 +88,12 @@ impl Array {
             let given = format!("shape {} and indices of {}", self.shape(), indices.dtype());
             return Err(Error::invalid("take", "one dimension, and integers", given, "reshape, or cast"));
         }
-        let given = "an array of indices inside a Loop's step, which the host checks";
-        check_not_recording("take", given, "use a list of indices")?;
         let size = self.shape()[0];
         let indices = Array::of(indices.node.beside("take", &self.node)?);
+        // The step of a `Loop` computes the indices, and only then, beside it, the host looks at them.
+        indices.eval()?;
         let inside = indices.greater_equal(-size as f64) & indices.less(size as f64);
-        if inside.all(&[]).to_bools()? != [true] {
+        if outside_step(|| inside.all(&[]).to_bools())? != [true] {
             let expected = format!("indices from {} to {}", -size, size - 1);
             let given = "an array with others";
             return Err(
@@ -100,6 +103,10 @@ impl Array {
         let counting = counting(size);
         let places = indices.cast(counting);
         let places = places.less(0.0).select(&(&places + size as f64), &places);
+        let places = match Recorder::current().is_recording() {
+            true => places.maximum(0.0).minimum((size - 1) as f64),
+            false => places,
+        };
         let operands = vec![Arc::clone(&self.in_blocks()?.node), Arc::clone(&places.node)];
         let (expr, layout) = (Expr::Whole(WholeOp::Take, operands), places.node.layout());
         Ok(Array::recording(Node::lazy(places.shape(), self.dtype(), self.team(), expr, layout)))
