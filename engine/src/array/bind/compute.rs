@@ -3,25 +3,28 @@
 
 use std::sync::Arc;
 
+use partita_kernels::View;
+
 use crate::array::bind::operands::bind;
 use crate::array::bind::schedule::{BoundLaunch, BoundStep, ScheduleBuilder, Values, missing_part};
 use crate::array::lower::access::{KernelReads, OperandAccess};
 use crate::array::lower::body::{Leaf, Source};
 use crate::array::lower::graph::NodeId;
-use crate::array::lower::steps::list::{Compute, ComputeKernel, ResultMemory, ResultStorage};
+use crate::array::lower::steps::list::{Compute, ComputeKernel, Folds, ResultMemory, ResultStorage};
 use crate::array::memory::storage::{HaloWidths, Storage, widened};
 use crate::array::memory::window::{ArrayWindow, ComputeRegion, holds};
 use crate::array::recorder::recording::{BoundKernel, BoundTask, OperandRead, Recorder};
 use crate::device::DeviceKind;
 use crate::error::Result;
-use crate::index::{Distribution, Region};
+use crate::index::{Distribution, Index, Region};
+use crate::program::Place;
 use crate::transport::OverlapCapability;
 use crate::wire::pass;
 
 /// The commands that compute the results of a step.
 pub(crate) fn compute(task: &Compute, mut work: ScheduleBuilder, values: &mut Values) -> Result<BoundStep> {
     let (team, recorder) = (work.team.clone(), work.recorder.clone());
-    pass("eval-lowered")?;
+    pass(if task.results.is_empty() { "reduce" } else { "eval-lowered" })?;
     work.update_requested_halos()?;
     let run = ComputeRun { task, recorder: &recorder };
     let extent = run.extent(values, &work)?;
@@ -56,7 +59,16 @@ pub(crate) fn compute(task: &Compute, mut work: ScheduleBuilder, values: &mut Va
             if region.bounds.is_empty() || !team.is_here(part) {
                 continue;
             }
+            let folds = kernel.folds.as_ref();
+            if folds.is_some_and(|folds| folds.memory.iter().all(|memory| memory[part].is_none())) {
+                continue;
+            }
             let mut memory = bind(&kernel.leaves, &inputs, part, kernel.dist.rank())?;
+            for found in folds.iter().flat_map(|folds| &folds.memory) {
+                let found = found[part].map(|found| values.place(&team, found, part)).transpose()?;
+                let place = found.flatten().ok_or_else(|| missing_part("reduce"))?;
+                memory.push((folded_view(&place, &region.bounds, folds), place));
+            }
             for store in &kernel.stores {
                 let storage = &storages[store.result];
                 let place = storage.place(&team, part).ok_or_else(|| missing_part("eval"))?;
@@ -72,11 +84,12 @@ pub(crate) fn compute(task: &Compute, mut work: ScheduleBuilder, values: &mut Va
             let (kernel, bounds) = (&kernel.kernel, region.bounds);
             let (arguments, numbers) = (arguments.on(part, &values.numbers), numbers.clone());
             let launch = BoundLaunch { kernel, part, region: bounds, memory, arguments, numbers };
-            queued.push(LaunchRegions { core: core(part, &bounds), region, launch });
+            let core = core(part, &bounds);
+            queued.push(LaunchRegions { core, region, launch, is_fold: folds.is_some() });
         }
     }
     queue(&mut work, queued)?;
-    if recorder.is_analysing() {
+    if recorder.is_analysing() && !task.results.is_empty() {
         run.log(&storages, values)?;
     }
     let mut made = Vec::with_capacity(storages.len());
@@ -129,7 +142,9 @@ impl ComputeRun<'_> {
     }
 
     fn extent(&self, values: &Values, work: &ScheduleBuilder) -> Result<Extent> {
-        let extension = self.recorder.next_extension();
+        // Reductions are computed by owners alone.
+        let extends = !self.task.results.is_empty();
+        let extension = extends.then(|| self.recorder.next_extension()).flatten();
         let room = extension.as_ref().map(|extension| &extension.room);
         let layout = |result: &ResultMemory| match (room, &result.storage) {
             (Some(room), ResultStorage::Fresh | ResultStorage::Temporary(_)) => {
@@ -138,7 +153,7 @@ impl ComputeRun<'_> {
             (None, _) | (_, ResultStorage::InPlace) => Ok(Arc::clone(&result.memory)),
         };
         let layouts = self.task.results.iter().map(layout).collect::<Result<Vec<_>>>()?;
-        let rank = layouts[0].rank();
+        let rank = self.task.kernels.first().map_or(0, |kernel| kernel.dist.rank());
         let owned = |layouts| Extent { regions: None, grow: HaloWidths::zero(rank), layouts };
         let [kernel] = &self.task.kernels[..] else { return Ok(owned(layouts)) };
         let Some(extension) = extension.filter(|extension| !extension.grow.is_zero()) else {
@@ -216,13 +231,26 @@ struct LaunchRegions<'a> {
     region: ComputeRegion,
     /// The cells that need nothing that is on its way.
     core: Region,
+    /// Whether they are folded, all in one launch.
+    is_fold: bool,
+}
+
+/// Where a part has what it finds: one cell along each dimension that is folded.
+fn folded_view(place: &Place, region: &Region, folds: Option<&Folds>) -> View {
+    let axes = folds.map_or(&[][..], |folds| &folds.axes);
+    let first = Index::from_fn(region.rank(), |d| if axes.contains(&d) { 0 } else { region.start()[d] });
+    let mut view = place.view(&first);
+    axes.iter().for_each(|&axis| view.strides[axis] = 0);
+    view
 }
 
 /// Queues everything. While operands travel, what needs nothing of them is computed; afterwards the rims
 /// around it. No launch reads what another one writes.
 fn queue(work: &mut ScheduleBuilder, mut launches: Vec<LaunchRegions>) -> Result<()> {
-    let overlap = work.begin_exchange()?;
-    if overlap == OverlapCapability::None {
+    let is_fold = launches.iter().any(|launch| launch.is_fold);
+    let mut overlap = work.begin_exchange()?;
+    if overlap == OverlapCapability::None || is_fold {
+        overlap = OverlapCapability::None;
         work.join_exchange()?;
     }
     let team = work.team.clone();
@@ -230,7 +258,7 @@ fn queue(work: &mut ScheduleBuilder, mut launches: Vec<LaunchRegions>) -> Result
     let is_host = |launch: &BoundLaunch| team.device(launch.part).kind() == DeviceKind::Host;
     launches.sort_by_key(|queued| is_host(&queued.launch));
     let mut rims = Vec::new();
-    for LaunchRegions { launch, region, core } in &launches {
+    for LaunchRegions { launch, region, core, .. } in &launches {
         let core = match overlap {
             OverlapCapability::None => region.bounds,
             _ if overlap.covers(team.device(launch.part)) => *core,

@@ -101,6 +101,11 @@ impl OnPart<'_> {
                     |along: &Option<(usize, i64)>| along.map_or(0, |(d, step)| step * inner.strides[d]);
                 (View { offset: inner.offset, strides: axes.iter().map(stride).collect() }, place)
             }
+            LaunchOperand::OfPart(parts) => {
+                let (memory, part) = parts[self.part].ok_or_else(|| missing_part("operand"))?;
+                let place = self.values.place(self.team, memory, part)?;
+                (in_line(0), place.ok_or_else(|| missing_part("operand"))?)
+            }
             LaunchOperand::Line { memory, first } => (in_line(first[self.part]), self.place(*memory)?),
             LaunchOperand::Numbered { memory, fetched, from } => {
                 let place = self.numbered(*memory, *fetched)?;

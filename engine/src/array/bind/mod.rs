@@ -4,5 +4,4 @@ pub(crate) mod compute;
 pub(crate) mod copies;
 pub(crate) mod launch;
 pub(crate) mod operands;
-pub(crate) mod reduce;
 pub(crate) mod schedule;

@@ -13,7 +13,8 @@ use crate::array::lower::body::Leaf;
 use crate::array::lower::graph::{Graph, NodeId, RecordedGraph, Target};
 use crate::array::lower::lowerer::lower;
 use crate::array::lower::steps::list::{
-    CopiedCells, HostSort, KernelLaunch, LaunchOperand, PartLaunch, PlanExchange, Reduce, ReduceMember, Step,
+    Compute, ComputeKernel, CopiedCells, HostSort, KernelLaunch, LaunchOperand, MemoryId, PartLaunch,
+    PlanExchange, Step,
 };
 use crate::array::memory::plans::moving_plan;
 use crate::array::record::node::Node;
@@ -141,32 +142,33 @@ impl Explain<'_> {
         match step {
             Step::Compute(compute) => {
                 for kernel in &compute.kernels {
-                    let dtypes = kernel.stores.iter().map(|store| compute.results[store.result].dtype);
-                    let bytes: u64 = dtypes.map(|dtype| dtype.size_bytes() as u64).sum();
-                    let written = kernel.dist.global().volume()? as u64 * bytes;
+                    let written = self.written(compute, kernel)?;
                     let reads = (&kernel.leaves[..], &kernel.accesses[..]);
                     let said = self.kernel(kernel.kernel.kernel(), reads, &kernel.dist, written)?;
                     self.push(said);
                 }
             }
-            Step::Reduce(reduce) => {
-                let Reduce { members, dist, result, kernel, leaves, accesses, .. } = &**reduce;
-                let bytes: u64 = members.iter().map(|member| member.dtype.size_bytes() as u64).sum();
-                let written = result.global().volume()? as u64 * bytes;
-                let said = self.kernel(kernel.kernel(), (leaves, accesses), dist, written)?;
-                self.push(said);
-                if let Some(said) = self.combined(reduce)? {
-                    self.push(said);
-                }
-            }
             Step::Exchange(PlanExchange { what, fields, .. }) => {
-                self.waiting.extend(fields.iter().map(|field| ExchangeStep {
-                    what,
-                    operand: format!("{} {}", field.dtype, field.shape),
-                    links: field.plan.links(),
-                    element_bytes: field.dtype.size_bytes() as u64,
-                    from_team: None,
-                }));
+                for field in fields {
+                    let operand = format!("{} {}", field.dtype, field.shape);
+                    let element_bytes = field.dtype.size_bytes() as u64;
+                    let links = field.plan.links();
+                    // Rounds of one reduction are one line.
+                    let same = |other: &&mut ExchangeStep| other.what == *what && other.operand == operand;
+                    match self.waiting.last_mut().filter(same) {
+                        Some(other) => other.links.extend(links),
+                        None => {
+                            let from_team = None;
+                            self.waiting.push(ExchangeStep {
+                                what,
+                                operand,
+                                links,
+                                element_bytes,
+                                from_team,
+                            });
+                        }
+                    }
+                }
             }
             Step::Launch(launch) => self.push(launched(launch)?),
             Step::Duplicate { to, dtype, .. } => {
@@ -238,31 +240,22 @@ impl Explain<'_> {
         Ok(KernelStep { read_bytes: bytes, written_bytes: bytes, ..said })
     }
 
-    /// The kernels that combine what several parts have found, and what travels before.
-    fn combined(&mut self, reduce: &Reduce) -> Result<Option<KernelStep>> {
-        let found: Vec<(usize, usize)> =
-            reduce.contributions().into_iter().filter(|(part, root)| part != root).collect();
-        if found.is_empty() {
-            return Ok(None);
-        }
-        let mut said = kernel_step("combine", &reduce.result)?;
-        said.cells.fill(0);
-        let mut links = Vec::with_capacity(found.len());
-        for (from_part, to_part) in found {
-            let elements = reduce.result.owned(to_part).volume()? as u64;
-            said.cells[to_part] += elements;
-            links.push(LinkTraffic { from_part, to_part, moves: 1, elements });
-        }
-        let partials: Vec<DType> = reduce.members.iter().flat_map(ReduceMember::partials).collect();
-        let names: Vec<&str> = partials.iter().map(|dtype| dtype.name()).collect();
-        let element_bytes = partials.iter().map(|dtype| dtype.size_bytes() as u64).sum();
-        let cells: u64 = said.cells.iter().sum();
-        (said.core, said.operations) = (vec![0; said.cells.len()], partials.len() as u64);
-        (said.read_bytes, said.written_bytes) = (2 * cells * element_bytes, cells * element_bytes);
-        let operand = format!("{} {}", names.join(", "), reduce.result.shape());
-        let what = "partial results";
-        self.waiting.push(ExchangeStep { what, operand, links, element_bytes, from_team: None });
-        Ok(Some(said))
+    /// The bytes of what a kernel stores.
+    fn written(&self, compute: &Compute, kernel: &ComputeKernel) -> Result<u64> {
+        let bytes =
+            |dtypes: &mut dyn Iterator<Item = DType>| dtypes.map(|d| d.size_bytes() as u64).sum::<u64>();
+        let stores = &mut kernel.stores.iter().map(|store| compute.results[store.result].dtype);
+        let Some(folds) = &kernel.folds else {
+            return Ok(kernel.dist.global().volume()? as u64 * bytes(stores));
+        };
+        // What of an output's memory is an array is a result.
+        let node = |memory: &Option<MemoryId>| match memory {
+            Some(MemoryId::Array(node)) => Some(*node),
+            Some(MemoryId::Boxes(_)) | None => None,
+        };
+        let results = folds.memory.iter().filter_map(|parts| parts.iter().find_map(node));
+        let bytes = bytes(&mut results.map(|node| self.graph.dtype(node)));
+        Ok(folds.result.global().volume()? as u64 * bytes)
     }
 
     /// An exchange after the last kernel brings the result to where it belongs.
@@ -342,9 +335,10 @@ fn launched(launch: &KernelLaunch) -> Result<KernelStep> {
             LaunchOperand::WindowList { dim, .. } => {
                 launch.parts.iter().flatten().map(|part| part.region.extent(*dim) as u64).sum()
             }
-            LaunchOperand::Line { .. } | LaunchOperand::Numbered { .. } | LaunchOperand::Positions { .. } => {
-                said.cells.iter().sum()
-            }
+            LaunchOperand::Line { .. }
+            | LaunchOperand::OfPart(_)
+            | LaunchOperand::Numbered { .. }
+            | LaunchOperand::Positions { .. } => said.cells.iter().sum(),
         };
         let bytes = cells * param.dtype.size_bytes() as u64;
         match param.access {

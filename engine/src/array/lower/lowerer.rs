@@ -197,7 +197,8 @@ impl Lowerer<'_> {
 
     /// Whether an update that the next kernel computes writes fresh memory, however small its window.
     pub fn next_in_fresh_memory(&self) -> bool {
-        let kernels = self.list.steps.iter().filter(|step| matches!(step, Step::Compute(_))).count();
+        let extends = |step: &&Step| matches!(step, Step::Compute(compute) if !compute.results.is_empty());
+        let kernels = self.list.steps.iter().filter(extends).count();
         self.shared.as_ref().is_some_and(|shared| shared.get(kernels).copied().unwrap_or(false))
     }
 
@@ -461,5 +462,5 @@ pub(crate) fn kernel_task(
         dtypes.iter().zip(values).map(|(&dtype, value)| (body.builder.output(dtype), value)).collect();
     let kernel = simplify(&body.builder.elementwise(&outputs)?);
     let (leaves, arguments, dist) = (body.leaves, body.arguments, Arc::clone(dist));
-    Ok(ComputeKernel { kernel, leaves, accesses, placed, arguments, dist, stores })
+    Ok(ComputeKernel { kernel, leaves, accesses, placed, arguments, dist, stores, folds: None })
 }

@@ -1,5 +1,6 @@
-//! Reductions: which ones are computed together, and their kernels. One fused map-reduce kernel per part
-//! folds a group of them; another one combines the parts' results, in ascending order of parts.
+//! Reductions: which ones are computed together, and their steps. One fused map-reduce kernel per part folds
+//! a group of them; what is on other devices travels by one exchange; another kernel combines what the parts
+//! found, in ascending order of parts.
 //!
 //! Every element counts once, at its owner: among the coordinates that a part lists, copies are replaced by
 //! what changes no result.
@@ -7,18 +8,25 @@
 use std::sync::Arc;
 
 use partita_kernels::{
-    BinaryOp, Builder, CompareOp, DType, Fold, FoldOp, UnaryOp, Value, Verified, simplify,
+    BinaryOp, Builder, CompareOp, DType, Fold, FoldOp, Scalar, UnaryOp, Value, Verified, simplify,
 };
 use rustc_hash::FxHashSet;
 
 use crate::array::lower::body::KernelBody;
 use crate::array::lower::graph::NodeId;
 use crate::array::lower::lowerer::{Lowerer, NotLowered};
-use crate::array::lower::steps::list::{Reduce, ReduceMember, Step};
+use crate::array::lower::steps::list::{
+    Compute, ComputeKernel, ExchangeField, Folds, LaunchArgument, LaunchOperand, MemoryId, PartLaunch,
+    PartMemory, PlanExchange, Step, StepList, StoredArray,
+};
+use crate::array::lower::steps::listed::{copy, owned};
 use crate::array::memory::index_lists::IndexList;
+use crate::array::memory::pitch::Pitch;
 use crate::array::record::expr::{Expr, Reduction};
 use crate::error::Result;
-use crate::index::{DimMap, Distribution, Index};
+use crate::index::{DimMap, Distribution, Index, Region};
+use crate::plan::{Move, MoveOp, Plan};
+use crate::team::Team;
 
 /// One reduction that is not computed yet.
 #[derive(Clone)]
@@ -147,33 +155,240 @@ impl Lowerer<'_> {
         let folds: Vec<Fold> = members.iter().zip(values).map(fold).collect();
         let accesses = self.accesses(&body.leaves, dist)?;
         let marks: Vec<bool> = (0..dist.rank()).map(|d| axes.contains(&d)).collect();
+        let placed = body.placed();
         let kernel = simplify(&body.builder.reduce(&marks, &folds)?);
-        let result = Arc::new(dist.reduced(axes)?);
         self.update_halos(&accesses)?;
-        for member in &members {
-            self.computed(member.node, &result);
-        }
-        self.list.steps.push(Step::Reduce(Box::new(Reduce {
-            combine: combine_kernel(&members)?,
-            members,
-            axes: axes.to_vec(),
-            dist: Arc::clone(dist),
-            result,
-            kernel,
-            leaves: body.leaves,
-            accesses,
-            arguments: body.arguments,
-        })));
+        let KernelBody { leaves, arguments, .. } = body;
+        let (dist, stores) = (Arc::clone(dist), Vec::new());
+        let kernel = ComputeKernel { kernel, leaves, accesses, placed, arguments, dist, stores, folds: None };
+        self.combined(kernel, axes, &members)?;
         Ok(true)
     }
+
+    /// Has the parts fold what they own, and the part that keeps the result combine what the parts found, in
+    /// ascending order of parts. What parts on other devices found travels.
+    fn combined(
+        &mut self,
+        mut kernel: ComputeKernel,
+        axes: &[usize],
+        members: &[ReduceMember],
+    ) -> Result<()> {
+        let (dist, result) = (Arc::clone(&kernel.dist), Arc::new(kernel.dist.reduced(axes)?));
+        let parts = dist.parts();
+        let mut givers: Vec<Vec<usize>> = vec![Vec::new(); parts];
+        (0..parts).filter_map(|part| Some((part, root_of(&dist, axes, part)?))).for_each(|(part, root)| {
+            givers[root].push(part);
+        });
+        let is_alone = |root: usize| {
+            let owned = || flatten(&dist.owned(root), axes).is_ok_and(|own| own == result.owned(root));
+            givers[root].is_empty() || (givers[root] == [root] && owned())
+        };
+        let direct = (0..parts).all(is_alone);
+        let dtypes: Vec<DType> = members.iter().flat_map(ReduceMember::partials).collect();
+        // Combined elements lie in a line.
+        let pitch = |dtype| if direct { Pitch::of(dtype) } else { Pitch::Packed };
+        for member in members {
+            self.computed_in(member.node, (&result, &result), pitch(member.dtype));
+            let made = self.stored(member.node)?;
+            self.list.allocate(&made);
+        }
+        // The last of a member's partial results becomes the result.
+        let kept: Vec<Option<NodeId>> = members.iter().flat_map(ReduceMember::kept).collect();
+        let region = |part: usize| result.owned(part);
+        let finds = |part: usize| givers.iter().any(|givers| givers.contains(&part));
+        let mut found: Vec<Vec<PartMemory>> = Vec::with_capacity(dtypes.len());
+        for (&dtype, kept) in dtypes.iter().zip(&kept) {
+            let is_scratch = |part: usize| {
+                let is_result = kept.is_some() && !region(part).is_empty();
+                !is_result && (finds(part) || !givers[part].is_empty())
+            };
+            let cells = (0..parts).map(|part| match is_scratch(part) {
+                true if finds(part) => flatten(&dist.owned(part), axes),
+                true => Ok(region(part)),
+                false => Ok(Region::from_fn(dist.rank(), |_| (0, 0))),
+            });
+            let boxes = self.list.boxes(dtype, cells.collect::<Result<_>>()?);
+            let memory = |part: usize| match kept {
+                _ if is_scratch(part) => Some((boxes, part)),
+                Some(node) if !region(part).is_empty() => Some((MemoryId::Array(*node), part)),
+                _ => None,
+            };
+            found.push((0..parts).map(memory).collect());
+        }
+        let folded = |memory: &Vec<PartMemory>| {
+            let at = |part: usize| memory[part].filter(|_| finds(part)).map(|(memory, _)| memory);
+            (0..parts).map(at).collect()
+        };
+        let memory = found.iter().map(folded).collect();
+        kernel.folds = Some(Folds { axes: axes.to_vec(), result: Arc::clone(&result), memory });
+        self.list.steps.push(Step::Compute(Compute { results: Vec::new(), kernels: vec![kernel] }));
+        let combining = Combining { dtypes: &dtypes, found: &found, givers: &givers, result: &result };
+        if !direct {
+            let rounds = combining.exchange(&mut self.list, self.team)?;
+            combining.combine(&mut self.list, &rounds, members)?;
+        }
+        // Folds of nothing.
+        let empty: Vec<bool> =
+            (0..parts).map(|part| givers[part].is_empty() && !region(part).is_empty()).collect();
+        for member in members.iter().filter(|_| empty.contains(&true)) {
+            let made = self.stored(member.node)?;
+            fill(&mut self.list, &made, member.reduction.neutral(member.dtype), &empty)?;
+        }
+        Ok(())
+    }
+}
+
+/// What parts found, and who combines it.
+struct Combining<'a> {
+    /// Those of all partial results.
+    dtypes: &'a [DType],
+    /// Per partial result and part its memory; at a part that combines, that of what it keeps.
+    found: &'a [Vec<PartMemory>],
+    /// The parts that each part combines, ascending.
+    givers: &'a [Vec<usize>],
+    result: &'a Arc<Distribution>,
+}
+
+/// Per partial result and part what is combined in a round.
+type CombineRound = Vec<Vec<PartMemory>>;
+
+impl Combining<'_> {
+    /// Has what is on other devices travel to those that combine it. Gives per round, the first one is what they
+    /// keep, where what they combine is then.
+    fn exchange(&self, list: &mut StepList, team: &Team) -> Result<Vec<CombineRound>> {
+        let parts = self.givers.len();
+        let most = self.givers.iter().map(Vec::len).max().unwrap_or(0);
+        let mut rounds: Vec<CombineRound> = vec![vec![vec![None; parts]; self.dtypes.len()]; most];
+        let mut fields = Vec::new();
+        for (at, round) in rounds.iter_mut().enumerate() {
+            for (partial, &dtype) in self.dtypes.iter().enumerate() {
+                let mut moves: Vec<Move> = Vec::new();
+                let mut cells = vec![Region::from_fn(self.result.rank(), |_| (0, 0)); parts];
+                for (root, givers) in self.givers.iter().enumerate() {
+                    let Some(&giver) = givers.get(at) else { continue };
+                    if team.device_of(giver) == team.device_of(root) {
+                        round[partial][root] = self.found[partial][giver];
+                        continue;
+                    }
+                    let region = self.result.owned(root);
+                    cells[root] = region;
+                    let (from_part, to_part, op) = (giver, root, MoveOp::Copy);
+                    moves.push(Move { from_part, to_part, from: region, to: region, subsets: None, op });
+                }
+                if moves.is_empty() {
+                    continue;
+                }
+                let to = list.boxes(dtype, cells);
+                for m in &moves {
+                    round[partial][m.to_part] = Some((to, m.to_part));
+                }
+                let from = moves.iter().find_map(|m| self.found[partial][m.from_part]);
+                let Some((from, _)) = from else { continue };
+                let (plan, shape) = (Arc::new(Plan::new(parts, parts, moves)?), self.result.shape());
+                fields.push(ExchangeField { plan, from, to, dtype, shape });
+            }
+        }
+        if !fields.is_empty() {
+            let (operation, what) = ("reduction", "partial results");
+            list.steps.push(Step::Exchange(PlanExchange { operation, what, fields }));
+        }
+        Ok(rounds)
+    }
+
+    /// Combines the later ones into the first.
+    fn combine(&self, list: &mut StepList, rounds: &[CombineRound], members: &[ReduceMember]) -> Result<()> {
+        let line = |part: usize| -> Result<PartLaunch> {
+            let region = Region::new(&[0], &[self.result.owned(part).volume()?])?;
+            Ok(PartLaunch { region, arguments: Vec::new() })
+        };
+        for (at, round) in rounds.iter().enumerate() {
+            let combines = |part: usize| match self.givers[part].get(at) {
+                // What another part found first is copied.
+                Some(&giver) => at > 0 || giver != part,
+                None => false,
+            };
+            let launches = (0..self.givers.len()).map(|part| combines(part).then(|| line(part)).transpose());
+            let launches = launches.collect::<Result<Vec<Option<PartLaunch>>>>()?;
+            let those = |memory: &Vec<PartMemory>| -> LaunchOperand {
+                let at = |(memory, launch): (&PartMemory, &Option<PartLaunch>)| {
+                    memory.filter(|_| launch.is_some())
+                };
+                LaunchOperand::OfPart(memory.iter().zip(&launches).map(at).collect())
+            };
+            let (kept, later) = (self.found.iter().map(those), round.iter().map(those));
+            if at > 0 {
+                let operands = kept.chain(later).collect();
+                list.launch(combine_kernel(members)?, self.result, operands, launches);
+                continue;
+            }
+            let pairs: Vec<[LaunchOperand; 2]> = kept.zip(later).map(|(to, from)| [from, to]).collect();
+            for (operands, &dtype) in pairs.into_iter().zip(self.dtypes) {
+                list.launch(copy("keep", dtype)?, self.result, operands.into(), launches.clone());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Fills what some parts own of an array.
+fn fill(list: &mut StepList, array: &StoredArray, value: Scalar, parts: &[bool]) -> Result<()> {
+    let mut k = Builder::new("fill", array.shape.rank());
+    let (output, argument) = (k.output(value.dtype), k.argument(value.dtype));
+    let kernel = k.elementwise(&[(output, argument)])?;
+    let launch = |(part, fills): (usize, &bool)| {
+        let arguments = || vec![LaunchArgument::Number(value)];
+        fills.then(|| PartLaunch { region: array.dist.owned(part), arguments: arguments() })
+    };
+    let launches = parts.iter().enumerate().map(launch).collect();
+    list.launch(kernel, &array.dist, vec![owned(array.memory(), &array.dist)], launches);
+    Ok(())
+}
+
+/// The part that keeps what `part` finds, if it finds something: grid coordinate 0 in every reduced
+/// dimension. Along replicated dimensions the first part owns all.
+fn root_of(dist: &Distribution, axes: &[usize], part: usize) -> Option<usize> {
+    let grid = dist.grid();
+    let at = grid.coordinate(part);
+    let replicated = |d: usize| matches!(dist.map(d), DimMap::Replicated { .. });
+    let is_copy = axes.iter().any(|&d| at[d] != 0 && replicated(d));
+    let finds = !is_copy && !dist.owned(part).is_empty();
+    finds.then(|| grid.part_at(|d| if axes.contains(&d) { 0 } else { at[d] }))
+}
+
+/// The region with the reduced dimensions at `0..1`.
+pub(crate) fn flatten(region: &Region, axes: &[usize]) -> Result<Region> {
+    let (mut start, mut stop) = (*region.start(), *region.stop());
+    for &axis in axes {
+        (start[axis], stop[axis]) = (0, 1);
+    }
+    Ok(Region::new(&start, &stop)?)
+}
+
+/// One reduction.
+#[derive(Clone, Debug)]
+struct ReduceMember {
+    node: NodeId,
+    reduction: Reduction,
+    /// The operand's type and shape, and the result's type.
+    operand: DType,
+    shape: Index,
+    dtype: DType,
 }
 
 impl ReduceMember {
     /// The types of its partial results.
-    pub fn partials(&self) -> Vec<DType> {
+    fn partials(&self) -> Vec<DType> {
         match self.reduction {
             Reduction::Fold(_) => vec![self.operand],
             Reduction::Arg { .. } => vec![self.operand, DType::I64],
+        }
+    }
+
+    /// The node that each of them becomes, if it is the result.
+    fn kept(&self) -> Vec<Option<NodeId>> {
+        match self.reduction {
+            Reduction::Fold(_) => vec![Some(self.node)],
+            Reduction::Arg { .. } => vec![None, Some(self.node)],
         }
     }
 

@@ -7,7 +7,6 @@ use rustc_hash::FxHashMap;
 
 use crate::array::bind::compute::compute;
 use crate::array::bind::launch::{exchange, launch};
-use crate::array::bind::reduce::reduce;
 use crate::array::bind::schedule::{BoundStep, ScheduleBuilder, Values, missing_part};
 use crate::array::lower::graph::NodeId;
 use crate::array::lower::steps::list::{MemoryId, Step, StepList, StoredArray};
@@ -91,7 +90,6 @@ impl StepRun<'_> {
         let BoundStep { work, made } = &mut bound;
         match step {
             Step::Compute(step) => return compute(step, bound.work, values),
-            Step::Reduce(step) => return reduce(step, bound.work, values),
             Step::Allocate(StoredArray { node, dtype, dist, declared, pitch, .. }) => {
                 let storage = Storage::pitched(team, Arc::clone(dist), *dtype, *pitch)?;
                 values.begin(*node, Arc::new(storage.declaring(declared)));

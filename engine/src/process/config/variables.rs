@@ -211,7 +211,6 @@ pub const POINTS: &[&str] = &[
     "eval-queued",
     "assign",
     "reduce",
-    "reduce-queued",
     "read",
     "read-packed",
     "read-done",

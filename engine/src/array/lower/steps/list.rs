@@ -16,9 +16,9 @@ use crate::array::lower::steps::window::WindowIndices;
 use crate::array::memory::pitch::Pitch;
 use crate::array::memory::plans::moving_plan;
 use crate::array::memory::window::ArrayWindow;
-use crate::array::record::expr::{AxisSort, Reduction, StridedWindow};
+use crate::array::record::expr::{AxisSort, StridedWindow};
 use crate::error::Result;
-use crate::index::{DimMap, Distribution, Index, Region};
+use crate::index::{Distribution, Index, Region};
 use crate::plan::Plan;
 use crate::team::Team;
 
@@ -26,8 +26,6 @@ use crate::team::Team;
 pub(crate) enum Step {
     /// Fused kernels, each one launch per part, whose operands travel in one exchange.
     Compute(Compute),
-    /// Reductions in one pass over their operands.
-    Reduce(Box<Reduce>),
     /// Memory for an array.
     Allocate(StoredArray),
     /// Elements travel by plans within the team.
@@ -126,6 +124,7 @@ pub(crate) struct KernelLaunch {
 }
 
 /// What one part computes.
+#[derive(Clone)]
 pub(crate) struct PartLaunch {
     pub region: Region,
     pub arguments: Vec<LaunchArgument>,
@@ -138,6 +137,8 @@ pub(crate) enum LaunchOperand {
     Cells { memory: MemoryId, first: Vec<Index>, axes: Vec<Option<(usize, i64)>> },
     /// Elements as they follow each other in memory, from the one with this number on.
     Line { memory: MemoryId, first: Vec<i64> },
+    /// All elements of the memory of some part on the same device, one after the other.
+    OfPart(Vec<PartMemory>),
     /// Elements by their numbers, from that of a cell on or from the begin of memory. Parts that have one of
     /// the fetched boxes read that instead.
     Numbered { memory: MemoryId, fetched: Option<MemoryId>, from: Option<Index> },
@@ -154,10 +155,15 @@ impl LaunchOperand {
             LaunchOperand::Cells { memory, .. }
             | LaunchOperand::Line { memory, .. }
             | LaunchOperand::Numbered { memory, .. } => Some(*memory),
-            LaunchOperand::Positions { .. } | LaunchOperand::WindowList { .. } => None,
+            LaunchOperand::OfPart(_) | LaunchOperand::Positions { .. } | LaunchOperand::WindowList { .. } => {
+                None
+            }
         }
     }
 }
+
+/// Some memory of some part, for a part that launches something.
+pub(crate) type PartMemory = Option<(MemoryId, usize)>;
 
 /// Positions of a part.
 #[derive(Clone)]
@@ -362,6 +368,8 @@ pub(crate) struct ComputeKernel {
     pub arguments: KernelArguments,
     pub dist: Arc<Distribution>,
     pub stores: Vec<KernelStore>,
+    /// Of a reduction, which stores nothing else.
+    pub folds: Option<Folds>,
 }
 
 /// Where a kernel stores a value: a result, or a window of it.
@@ -371,50 +379,15 @@ pub(crate) struct KernelStore {
     pub window: Option<Region>,
 }
 
-/// Reductions over the same axes of operands of one layout.
-pub(crate) struct Reduce {
-    pub members: Vec<ReduceMember>,
+/// What a kernel folds, instead of storing a value per point.
+#[derive(Clone)]
+pub(crate) struct Folds {
     pub axes: Vec<usize>,
-    /// That of the operands, and of the results.
-    pub dist: Arc<Distribution>,
+    /// The results of all parts together, for people.
     pub result: Arc<Distribution>,
-    /// The fold on each part.
-    pub kernel: Verified,
-    pub leaves: Vec<Leaf>,
-    pub accesses: Vec<Option<OperandAccess>>,
-    pub arguments: KernelArguments,
-    /// Combines partial results with later ones.
-    pub combine: Verified,
-}
-
-impl Reduce {
-    /// The parts that find something, each with the part that keeps the result, in the order in which it
-    /// combines them.
-    pub fn contributions(&self) -> Vec<(usize, usize)> {
-        (0..self.dist.parts()).filter_map(|part| Some((part, self.root_of(part)?))).collect()
-    }
-
-    /// The part that keeps what `part` finds, if it finds something: grid coordinate 0 in every reduced
-    /// dimension. Along replicated dimensions the first part owns all.
-    pub fn root_of(&self, part: usize) -> Option<usize> {
-        let (grid, axes) = (self.dist.grid(), &self.axes);
-        let at = grid.coordinate(part);
-        let replicated = |d: usize| matches!(self.dist.map(d), DimMap::Replicated { .. });
-        let is_copy = axes.iter().any(|&d| at[d] != 0 && replicated(d));
-        let finds = !is_copy && !self.dist.owned(part).is_empty();
-        finds.then(|| grid.part_at(|d| if axes.contains(&d) { 0 } else { at[d] }))
-    }
-}
-
-/// One reduction.
-#[derive(Clone, Debug)]
-pub(crate) struct ReduceMember {
-    pub node: NodeId,
-    pub reduction: Reduction,
-    /// The operand's type and shape, and the result's type.
-    pub operand: DType,
-    pub shape: Index,
-    pub dtype: DType,
+    /// Per output and part the memory of what the part finds, with the folded dimensions at `0..1`; `None` for
+    /// parts that fold nothing.
+    pub memory: Vec<Vec<Option<MemoryId>>>,
 }
 
 /// The steps of an evaluation.
@@ -434,10 +407,9 @@ impl Step {
         };
         match self {
             Step::Compute(compute) => compute.kernels.iter().flat_map(|k| accessed(&k.accesses)).collect(),
-            Step::Reduce(reduce) => accessed(&reduce.accesses),
             Step::Allocate(_) => Vec::new(),
             Step::Exchange(exchange) => exchange.fields.iter().map(|field| field.from).collect(),
-            Step::Launch(launch) => launch.memory().collect(),
+            Step::Launch(launch) => launch.memory(),
             Step::Sort(sort) => sort.reads(),
             Step::Duplicate { from: base, .. }
             | Step::Copy { from: base, .. }
@@ -452,11 +424,10 @@ impl Step {
     /// The memory that it writes, or that is there afterwards.
     pub fn results(&self) -> Vec<MemoryId> {
         match self {
-            Step::Compute(compute) => {
-                compute.results.iter().map(|result| MemoryId::Array(result.node)).collect()
-            }
-            Step::Reduce(reduce) => {
-                reduce.members.iter().map(|member| MemoryId::Array(member.node)).collect()
+            Step::Compute(Compute { results, kernels }) => {
+                let folds = kernels.iter().flat_map(|kernel| &kernel.folds);
+                let folded = folds.flat_map(|folds| folds.memory.iter().flatten().flatten().copied());
+                results.iter().map(|result| MemoryId::Array(result.node)).chain(folded).collect()
             }
             Step::Allocate(StoredArray { node, .. })
             | Step::Duplicate { to: node, .. }
@@ -466,7 +437,7 @@ impl Step {
             | Step::Alias { result: node, .. } => vec![MemoryId::Array(*node)],
             Step::Exchange(exchange) => exchange.fields.iter().map(|field| field.to).collect(),
             // Which of them it reads, its kernel says.
-            Step::Launch(launch) => launch.memory().collect(),
+            Step::Launch(launch) => launch.memory(),
             Step::Sort(sort) => sort.results(),
         }
     }
@@ -474,11 +445,16 @@ impl Step {
 
 impl KernelLaunch {
     /// The memory of its operands and results.
-    fn memory(&self) -> impl Iterator<Item = MemoryId> {
-        let fetched = |operand: &LaunchOperand| match operand {
-            LaunchOperand::Numbered { fetched, .. } => *fetched,
-            _ => None,
-        };
-        self.operands.iter().flat_map(move |operand| [operand.memory(), fetched(operand)]).flatten()
+    fn memory(&self) -> Vec<MemoryId> {
+        let mut memory = Vec::new();
+        for operand in &self.operands {
+            memory.extend(operand.memory());
+            match operand {
+                LaunchOperand::Numbered { fetched, .. } => memory.extend(*fetched),
+                LaunchOperand::OfPart(parts) => memory.extend(parts.iter().flatten().map(|part| part.0)),
+                _ => {}
+            }
+        }
+        memory
     }
 }

@@ -27,7 +27,7 @@ fn same_axes(rank: usize) -> Vec<Option<(usize, i64)>> {
 }
 
 /// The cells that the parts of an array own, in an operand of kernels over them.
-fn owned(memory: MemoryId, dist: &Distribution) -> LaunchOperand {
+pub(crate) fn owned(memory: MemoryId, dist: &Distribution) -> LaunchOperand {
     let first = (0..dist.parts()).map(|part| *dist.owned(part).start()).collect();
     LaunchOperand::Cells { memory, first, axes: same_axes(dist.rank()) }
 }
@@ -368,7 +368,7 @@ fn rows(shape: &[i64], (start, stop): (i64, i64)) -> Result<Region> {
 }
 
 /// The kernel that copies element by element.
-fn copy(name: &str, dtype: DType) -> Result<Verified> {
+pub(crate) fn copy(name: &str, dtype: DType) -> Result<Verified> {
     let mut k = Builder::new(name, 1);
     let (source, target) = (k.input(dtype), k.output(dtype));
     let value = k.load(source, &[0]);

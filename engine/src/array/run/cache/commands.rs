@@ -369,7 +369,6 @@ impl CommandsBuilder {
             Step::Donate { from, .. } => {
                 Some(ArrayMemory::Donated(*self.numbers.get(&MemoryId::Array(*from))?))
             }
-            Step::Reduce(reduce) => Some(ArrayMemory::New(reduce.members[at].dtype)),
             Step::Alias { base, .. } => {
                 // Operands may be lent by somebody who writes to them; then they are copied.
                 let base = *self.numbers.get(&MemoryId::Array(*base))?;
