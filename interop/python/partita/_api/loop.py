@@ -22,8 +22,6 @@ from .._core.watch import PACKAGE, Checks, Constants, Step, modes
 from .._core.watch import step as running
 from .._native import Distribution
 
-__all__ = ["Loop"]
-
 
 #: So many steps get their numbers at once.
 _ROWS = 1024

@@ -14,14 +14,12 @@ from .base import BaseArray, scalar_of
 from .describe import html_of, partitioned, representation, summary, text_of
 from .dtypes import as_dtype, bfloat16, bool_, int8
 from .memory import NUMBERS, OnDevice, of_host, team_of, write_all
-from .rules import Operand, operate, unary
+from .rules import Operand, operate
 from .views import indexing
 from .views.addresses import Flags, strides_of
 from .views.links import Bits, read, view
 from .views.writable import Loan, writable
 from .watch import in_step
-
-__all__ = ["Array"]
 
 _Method = Callable[[Any, Operand], "Array"]
 _M = TypeVar("_M", bound=Callable[..., Any])

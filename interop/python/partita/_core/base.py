@@ -8,7 +8,6 @@ dimensions is an engine array of one element with the flag ``_scalar``.
 from __future__ import annotations
 
 import math
-import weakref
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 

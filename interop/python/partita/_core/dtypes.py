@@ -5,11 +5,6 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-__all__ = [
-    "DType", "bfloat16", "bool_", "complex64", "complex128", "float16", "float32", "float64", "int8", "int16", "int32",
-    "int64", "uint8", "uint16", "uint32", "uint64",
-]  # fmt: skip
-
 
 class DType:
     """An element type. Equal to NumPy's dtype of the same name, to its name, and usable as NumPy's ``dtype=``. What else NumPy's

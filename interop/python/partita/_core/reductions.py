@@ -17,10 +17,6 @@ from .rules import binary, conj
 from .views.indexing import select, write
 from .watch import is_watched, watch, watched
 
-__all__ = [
-    "all", "any", "argmax", "argmin", "matmul", "matrix_transpose", "max", "mean", "min", "prod", "sum", "tensordot", "vecdot",
-]  # fmt: skip
-
 
 #: What masked elements are replaced by, and the function that adds an initial value.
 _UNITS: dict[str, Any] = {"sum": 0, "sum_reproducible": 0, "prod": 1, "all": True, "any": False}

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from .. import _native
 from .base import A, BaseArray, array_of, made, operand
 from .dtypes import (
-    ALL, DType, bool_, complex_for, default, float16, float32, float_for, int8, int64, result_type,
+    ALL, DType, bool_, complex_for, default, float16, float_for, int8, int64, result_type,
 )  # fmt: skip
 from .views.links import Component, view
 from .watch import is_watched, watch, watched

@@ -14,8 +14,6 @@ from .._core.rearrange import expand_dims, moveaxis, reshape, stack
 from .._core.views.index import one_axis
 from ..errors import Missing
 
-__all__ = ["apply_along_axis", "apply_over_axes", "vectorize"]
-
 
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **words: Any) -> Array:
     """A function of lines, for each line along an axis: one call and some recorded operations each."""

@@ -8,12 +8,10 @@ from typing import Any
 
 from .._core.array import Array
 from .._core.dtypes import DType
-from .._core.memory import GatherWarning, check_gather, get_gather_limit, set_gather_limit
+from .._core.memory import check_gather
 from .._core.views.indexing import write
 from ..errors import NotAnArrayError
 from .ufuncs.ufunc import ufunc
-
-__all__ = ["GatherWarning", "get_gather_limit", "set_gather_limit"]
 
 #: Why arrays are gathered.
 _ABSENT = "partita has no such function"

@@ -23,11 +23,6 @@ from .ufuncs.conditions import errstate
 from .statistics import cumsum, diff
 from .types import finfo
 
-__all__ = [
-    "allclose", "angle", "around", "array_equal", "array_equiv", "bartlett", "blackman", "clip", "fix", "hamming", "hanning", "imag", "isclose",
-    "iscomplex", "isfortran", "isneginf", "isposinf", "isreal", "nan_to_num", "ndenumerate", "ndim", "nditer", "packbits", "real", "real_if_close", "round", "shape", "sinc", "size", "unpackbits", "unwrap",
-]  # fmt: skip
-
 real, imag = rules.real, rules.imag
 
 

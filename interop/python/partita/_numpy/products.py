@@ -13,11 +13,6 @@ from .._core.rearrange import concatenate, expand_dims, moveaxis, pad, ravel, re
 from .._core.reductions import matmul, sum, tensordot
 from .._core.views.indexing import finished
 
-__all__ = [
-    "convolve", "correlate", "cross", "dot", "inner", "interp", "kron", "matvec", "outer", "polyadd", "polyder", "polyint", "polymul", "polysub",
-    "polyval", "trace", "vdot", "vecmat",
-]  # fmt: skip
-
 #: So many terms of a convolution, or rows of a table, are recorded; then they are computed.
 _TERMS = 64
 

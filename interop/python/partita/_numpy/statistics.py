@@ -9,7 +9,7 @@ from typing import Any
 from .._api.create import full
 from .._api.functions import abs, conj, isnan, multiply, not_equal, sqrt, square, where
 from .._core.array import Array
-from .._core.base import array_of, arrays_of
+from .._core.base import array_of
 from .._core.dtypes import as_dtype, default, float16, float32, float_for, real_of, result_type, wide_for
 from .._core.rearrange import broadcast_to, concatenate, moveaxis, reshape
 from .._core.reductions import all, argmax, argmin, max, mean, min, prod, sum
@@ -17,12 +17,6 @@ from .._core.views.index import Axis, axes_of, one_axis
 from .._core.views.indexing import finished
 from .._core.watch import is_watched, unwatched, watch
 from .ufuncs.ufunc import scanned
-
-__all__ = [
-    "amax", "amin", "average", "count_nonzero", "cov", "corrcoef", "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "diff", "ediff1d",
-    "gradient", "nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum", "nanvar",
-    "ptp", "std", "trapezoid", "var",
-]  # fmt: skip
 
 amax, amin = max, min
 

@@ -13,14 +13,6 @@ from .._core.dtypes import (
     uint32, uint64,
 )  # fmt: skip
 
-__all__ = [
-    "False_", "True_", "bool", "byte", "can_cast", "cdouble", "common_type", "complexfloating", "csingle", "double", "dtype", "e",
-    "euler_gamma", "finfo", "floating", "generic", "half", "iinfo", "inexact", "inf", "int_", "intc", "integer", "intp", "iscomplexobj",
-    "isdtype", "isrealobj", "isscalar", "issubdtype", "long", "longlong", "min_scalar_type", "nan", "newaxis", "number", "pi",
-    "promote_types", "result_type", "short", "signedinteger", "single", "ubyte", "uint", "uintc", "uintp", "ulong", "ulonglong",
-    "unsignedinteger", "ushort",
-]  # fmt: skip
-
 e, inf, nan, pi, newaxis = math.e, math.inf, math.nan, math.pi, None
 euler_gamma = 0.5772156649015329
 True_, False_ = True, False

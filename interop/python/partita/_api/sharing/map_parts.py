@@ -11,8 +11,6 @@ from ..._native import Device, Distribution
 from ..create import zeros
 from ..dims import Block
 
-__all__ = ["PartBlock", "Stream", "map_parts"]
-
 Widths = int | Sequence[int]
 
 

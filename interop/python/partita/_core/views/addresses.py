@@ -14,8 +14,6 @@ from .links import Bits, Component, Diagonal, Op, Reshape, Stretch, root_of, vie
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["may_share_memory", "shares_memory"]
-
 
 def strides_of(x: BaseArray) -> tuple[int, tuple[int, ...]]:
     """Bytes from the root's first element to the first of ``x``, and from one element to the next per dimension."""

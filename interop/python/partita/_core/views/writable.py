@@ -11,8 +11,6 @@ from ..describe import partitioned
 from .indexing import check_writeable
 from .links import forget, read, root_of
 
-__all__ = ["Loan", "WritableParts", "writable"]
-
 
 class WritableParts(list[_native.Part]):
     """This process's parts of an array, in order, while their memory may be written. The parts export it by DLPack, as

@@ -18,8 +18,6 @@ from ..._core.reductions import max, mean, min, sum
 from .searching import searchsorted
 from .sorting import sort
 
-__all__ = ["bincount", "histogram", "histogram2d", "histogram_bin_edges", "histogramdd"]
-
 #: Bins that are counted by one reduction; of more numbers sorting is less work.
 _TOGETHER = 1 << 10
 

@@ -17,8 +17,6 @@ from ..._core.views.index import Axis, axes_of, one_axis
 from ..._core.views.indexing import finished
 from .sorting import along, argsort, sort
 
-__all__ = ["lexsort", "median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
-
 #: Of methods that interpolate everywhere, NumPy's alpha and beta.
 _METHODS = {
     "linear": (1.0, 1.0), "weibull": (0.0, 0.0), "hazen": (0.5, 0.5), "interpolated_inverted_cdf": (0.0, 1.0),

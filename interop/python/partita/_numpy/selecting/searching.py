@@ -10,8 +10,6 @@ from ..._core.base import array_of
 from ..._core.dtypes import int8, int64, result_type
 from ..._core.rearrange import take
 
-__all__ = ["digitize", "searchsorted"]
-
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Array:
     """Where elements would be inserted into a sorted line to keep it sorted; NaN is last.

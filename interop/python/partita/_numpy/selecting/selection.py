@@ -12,17 +12,11 @@ from ..._api.create import arange, asarray, zeros
 from ..._core import rearrange
 from ..._core.array import Array
 from ..._core.base import BaseArray, array_of, arrays_of, made
-from ..._core.dtypes import as_dtype, can_cast, int64, result_type
-from ..._core.rearrange import broadcast_arrays, broadcast_to, ravel, reshape, stack
+from ..._core.dtypes import int64, result_type
+from ..._core.rearrange import broadcast_arrays, broadcast_to, ravel, stack
 from ..._core.views.index import one_axis
 from ..._core.views.indexing import finished, kept, write
 from ...errors import NotAnArrayError
-
-__all__ = [
-    "argwhere", "choose", "compress", "copyto", "diag_indices", "diag_indices_from", "extract", "fill_diagonal", "flatnonzero", "mask_indices",
-    "nonzero", "piecewise", "place", "put", "put_along_axis", "putmask", "ravel_multi_index", "select", "take", "tril_indices",
-    "tril_indices_from", "triu_indices", "triu_indices_from", "unravel_index", "where",
-]  # fmt: skip
 
 
 def _host(x: Any) -> Any:

@@ -19,10 +19,6 @@ from .selection import flatnonzero
 from .sorting import argsort, sort
 from ..statistics import cumsum
 
-__all__ = [
-    "intersect1d", "isin", "setdiff1d", "setxor1d", "union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values",
-]  # fmt: skip
-
 
 class UniqueAll(NamedTuple):
     """What `unique_all` gives."""

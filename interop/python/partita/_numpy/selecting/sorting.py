@@ -11,8 +11,6 @@ from ..._core.dtypes import complex64, complex128, int8
 from ..._core.rearrange import ravel, take, take_along_axis
 from ..._core.views.index import one_axis
 
-__all__ = ["argpartition", "argsort", "partition", "sort", "sort_complex"]
-
 
 def sort(
     a: Any, axis: int | None = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None, descending: bool = False

@@ -23,8 +23,6 @@ from ...errors import UnsupportedError
 from ..types import iinfo
 from .names import trunc
 
-__all__ = ["errstate", "geterr", "seterr"]
-
 _SILENT, _UNSUPPORTED = ("ignore", "warn"), ("call", "log", "print")
 
 

@@ -19,8 +19,6 @@ from ..._core.views.links import scatter
 from ..._core.watch import is_watched, watch, watched
 from ..._native import Distribution
 
-__all__ = ["ufunc"]
-
 #: Functions whose reductions the engine has.
 _REDUCTIONS: dict[str, Callable[..., Any]] = {
     "add": sum, "multiply": prod, "minimum": min, "maximum": max, "logical_and": all, "logical_or": any,
