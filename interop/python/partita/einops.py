@@ -17,6 +17,7 @@ from einops import _backends  # type: ignore[import-not-found, unused-ignore]
 
 from ._api.create import arange, asarray
 from ._core.array import Array
+from ._core.base import PACKAGE
 from ._core.rearrange import concatenate, expand_dims, stack, tile
 
 
@@ -63,4 +64,4 @@ class Backend(_backends.AbstractBackend):  # type: ignore[misc, unused-ignore]
 
     def einsum(self, pattern: str, *x: Array) -> Any:
         """Sums of products."""
-        return Array._functions.einsum(pattern, *x)
+        return PACKAGE.einsum(pattern, *x)

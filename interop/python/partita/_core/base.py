@@ -8,6 +8,7 @@ dimensions is an engine array of one element with the flag ``_scalar``.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
@@ -20,6 +21,8 @@ from .watch import is_watched, watch, watched
 if TYPE_CHECKING:
     import numpy as np
 
+#: The package, whose functions lie above.
+PACKAGE: Any = sys.modules[__name__.partition(".")[0]]
 #: Some class of arrays: functions give what they are given.
 A = TypeVar("A", bound="BaseArray")
 

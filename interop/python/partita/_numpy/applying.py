@@ -8,7 +8,7 @@ from typing import Any
 
 from .._api.create import asarray
 from .._core.array import Array
-from .._core.base import array_of
+from .._core.base import PACKAGE, array_of
 from .._core.memory import check_gather
 from .._core.rearrange import expand_dims, moveaxis, reshape, stack
 from .._core.views.index import one_axis
@@ -124,7 +124,7 @@ def missing(name: str) -> Any:
         import warnings
 
         warnings.warn(f"partita.{name} is partita.collective.{name} now", DeprecationWarning, stacklevel=2)
-        return getattr(Array._functions.collective, name)
+        return getattr(PACKAGE.collective, name)
     remedy = _REMEDIES.get(name, "")
     if not remedy and not name.startswith("_"):
         import numpy as np
@@ -134,6 +134,6 @@ def missing(name: str) -> Any:
             is_function = callable(getattr(np, name)) and not isinstance(getattr(np, name), type)
             remedy = f"it is not there; use numpy.{name}{'(u.numpy())' if is_function else ''}, which works on the host"
         elif old := getattr(np, "__expired_attributes__", {}).get(name, ""):
-            now = re.sub(r"np\.([\w.]*\w)", lambda found: found[1] if hasattr(Array._functions, found[1]) else f"numpy.{found[1]}", old)
+            now = re.sub(r"np\.([\w.]*\w)", lambda found: found[1] if hasattr(PACKAGE, found[1]) else f"numpy.{found[1]}", old)
             remedy = now[0].lower() + now[1:].rstrip(".")
-    raise Missing("module 'partita'", name, Array._functions, remedy)
+    raise Missing("module 'partita'", name, PACKAGE, remedy)
