@@ -124,7 +124,7 @@ from ._numpy.types import (
 )  # fmt: skip
 from ._numpy.ufuncs.conditions import errstate as errstate, geterr as geterr, seterr as seterr
 from ._numpy.ufuncs.ufunc import ufunc as ufunc
-from ._numpy.ufuncs.names import (
+from ._numpy.ufuncs.table import (
     abs as abs, absolute as absolute, acos as acos, acosh as acosh, add as add, arccos as arccos, arccosh as arccosh, arcsin as arcsin,
     arcsinh as arcsinh, arctan as arctan, arctan2 as arctan2, arctanh as arctanh, asin as asin, asinh as asinh, atan as atan,
     atan2 as atan2, atanh as atanh, bitwise_and as bitwise_and, bitwise_count as bitwise_count, bitwise_invert as bitwise_invert,

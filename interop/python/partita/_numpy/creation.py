@@ -8,13 +8,14 @@ from typing import Any
 
 from .. import _native
 from .._api.create import arange, asarray, zeros, zeros_like
-from .._api.functions import floor, power, where
 from .._core.array import Array
 from .._core.base import BaseArray, array_of, arrays_of
 from .._core.dtypes import as_dtype, default, int64, result_type
 from .._core.memory import OnDevice, Shape, placed, team_of
 from .._core.rearrange import broadcast_to, concatenate, expand_dims, moveaxis, reshape, stack
 from .._native import Distribution, Team
+from .._core.rules import where
+from .ufuncs.table import floor, power
 
 
 class _Arrays(type):

@@ -6,22 +6,21 @@ import builtins
 import math
 from typing import Any
 
-from .._api import functions
 from .._api.create import arange, asarray, zeros_like
-from .._api.functions import abs, arctan2, cos, isfinite, isnan, remainder, sin, where
 from .._core import rules
 from .._core.array import Array
 from .._core.base import array_of, arrays_of
 from .._core.dtypes import default, float_for, real_of, uint8
 from .._core.rearrange import broadcast_arrays, concatenate, moveaxis, pad
 from .._core.reductions import all, sum
-from .._core.rules import unary
+from .._core.rules import unary, where
 from .._core.views.index import one_axis
 from .._core.views.indexing import finished
 from ..errors import NotAnArrayError
 from .ufuncs.conditions import errstate
 from .statistics import cumsum, diff
 from .types import finfo
+from .ufuncs.table import abs, arctan2, cos, isfinite, isnan, maximum, minimum, remainder, sin, trunc
 
 real, imag = rules.real, rules.imag
 
@@ -114,7 +113,7 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Array:
     if a.dtype.kind == "c":
         return finished("round", round(a.real, decimals) + 1j * round(a.imag, decimals), out)
     if decimals == 0:
-        return finished("round", functions.round(a), out)
+        return finished("round", unary("round", a), out)
     if a.dtype.kind != "f":
         if decimals > 0:
             return finished("round", a.copy(), out)
@@ -130,7 +129,7 @@ around = round
 
 def fix(x: Any, out: Any = None) -> Array:
     """Integral values towards zero."""
-    return finished("fix", functions.trunc(x), out)
+    return finished("fix", trunc(x), out)
 
 
 def clip(
@@ -148,7 +147,11 @@ def clip(
     a = array_of("clip", a)
     a = a if dtype is None else a.astype(dtype)
     given = [b if b is None or type(b) in (bool, int, float, complex) else array_of("clip", b, a) for b in (low, high)]
-    return finished("clip", functions.clip(a, *given), out)
+    for bound, nearer, end in zip(given, (maximum, minimum), (-1, 1), strict=True):
+        # Integers of Python beyond the ends of the type change nothing there.
+        is_beyond = type(bound) is int and a.dtype.kind in "iu" and rules.beyond(bound, a.dtype) == end
+        a = a if bound is None or is_beyond else nearer(a, bound)
+    return finished("clip", a.copy(), out)
 
 
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Array:

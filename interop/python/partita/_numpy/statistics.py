@@ -7,7 +7,6 @@ import operator
 from typing import Any
 
 from .._api.create import full
-from .._api.functions import abs, conj, isnan, multiply, not_equal, sqrt, square, where
 from .._core.array import Array
 from .._core.base import array_of
 from .._core.dtypes import as_dtype, default, float16, float32, float_for, real_of, result_type, wide_for
@@ -17,6 +16,8 @@ from .._core.views.index import Axis, axes_of, one_axis
 from .._core.views.indexing import finished
 from .._core.watch import is_watched, unwatched, watch
 from .ufuncs.ufunc import scanned
+from .._core.rules import conj, where
+from .ufuncs.table import abs, isnan, multiply, not_equal, sqrt
 
 amax, amin = max, min
 
@@ -43,7 +44,7 @@ def var(
     else:
         middle = _mean(a, tuple(axes), where, keepdims=True) if a.ndim else a
     away = a - middle
-    squares = square(away) if a.dtype.kind != "c" else square(away.real) + square(away.imag)
+    squares = away * away if a.dtype.kind != "c" else away.real * away.real + away.imag * away.imag
     total = sum(squares, tuple(axes), keepdims=keepdims, where=where)
     if where is True:
         count: Any = math.prod(a.shape[d] for d in axes)

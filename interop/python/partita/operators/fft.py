@@ -20,7 +20,6 @@ from typing import Any, Literal
 
 from .. import _native
 from .._api.create import arange, zeros
-from .._api.functions import conj, real
 from .._core.array import Array
 from .._core.base import array_of
 from .._core.dtypes import as_dtype, complex64, complex128, float16, float32
@@ -28,6 +27,7 @@ from .._core.rearrange import concatenate, flip, roll
 from .._core.views.index import one_axis
 from .._core.views.indexing import finished
 from .._core.watch import is_watched, watch, watched
+from .._core.rules import conj, real
 
 __all__ = [
     "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "irfft", "irfft2",

@@ -12,11 +12,11 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .._api.functions import abs, arccos, ceil, cos, exp, expm1, floor, log, log1p, maximum, minimum, sign, sqrt, tan
 from .._core.array import Array
 from .._core.rules import where
 from .._core.watch import in_step
 from ._stream import Draw, Parameter
+from .._numpy.ufuncs.table import abs, arccos, ceil, cos, exp, expm1, floor, log, log1p, maximum, minimum, sign, sqrt, tan
 
 #: What parameters may be: in words, and as a test of them. NaN passes none.
 RULES: dict[str, tuple[str, Callable[[Any], Any]]] = {

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .._api.functions import maximum
 from .._core.array import Array
 from .._core.rules import where
 from ._stream import BitGenerator
+from .._numpy.ufuncs.table import maximum
 
 
 def _mixed(word: Array) -> Array:

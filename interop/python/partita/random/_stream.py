@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn, Self
 
 from .. import _native
-from .._api.functions import log, sqrt, trunc
 from .._core.array import Array
 from .._core.base import made
 from .._core.dtypes import DType, float64
@@ -23,6 +22,7 @@ from .._core.watch import in_step
 from .._core.ranks.teams import of_processes
 from .._native import Distribution, Team
 from ..errors import Missing
+from .._numpy.ufuncs.table import log, sqrt, trunc
 
 #: A parameter of a distribution: a number for all elements, or an array with one for each.
 Parameter = Any

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..._api.create import arange, asarray, zeros
-from ..._api.functions import where
 from ..._core.array import Array
 from ..._core.base import BaseArray, array_of
 from ..._core.dtypes import DType, float64, int64, result_type
@@ -17,6 +16,7 @@ from ..._core.rearrange import concatenate, ravel, reshape
 from ..._core.reductions import max, mean, min, sum
 from .searching import searchsorted
 from .sorting import sort
+from ..._core.rules import where
 
 #: Bins that are counted by one reduction; of more numbers sorting is less work.
 _TOGETHER = 1 << 10

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._api.functions import imag, isnan, logical_not, minimum, real, where
 from ..._core.array import Array
 from ..._core.base import array_of
 from ..._core.dtypes import int8, int64, result_type
 from ..._core.rearrange import take
+from ..._core.rules import imag, real, where
+from ..ufuncs.table import isnan, logical_not, minimum
 
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Array:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..._api.create import full, zeros
-from ..._api.functions import logical_not, minimum
 from ..._core.array import Array
 from ..._core.base import array_of, arrays_of
 from ..._core.dtypes import bool_, int64, result_type
@@ -18,6 +17,7 @@ from .searching import searchsorted
 from .selection import flatnonzero
 from .sorting import argsort, sort
 from ..statistics import cumsum
+from ..ufuncs.table import logical_not, minimum
 
 
 class UniqueAll(NamedTuple):

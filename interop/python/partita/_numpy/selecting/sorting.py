@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._api.functions import imag, isnan, real
 from ..._core.array import Array
 from ..._core.base import array_of
 from ..._core.dtypes import complex64, complex128, int8
 from ..._core.rearrange import ravel, take, take_along_axis
 from ..._core.views.index import one_axis
+from ..._core.rules import imag, real
+from ..ufuncs.table import isnan
 
 
 def sort(

@@ -13,7 +13,6 @@ from contextlib import ContextDecorator
 from typing import Any
 
 from ... import _native
-from ..._api.functions import abs, any, isfinite, isinf, isnan
 from ..._core.array import Array
 from ..._core.base import array_of
 from ..._core.dtypes import float16
@@ -21,7 +20,8 @@ from ..._core.rules import of_rank
 from ..._core.watch import KINDS, Checks, Modes, modes, set_modes, watch
 from ...errors import UnsupportedError
 from ..types import iinfo
-from .names import trunc
+from .table import abs, isfinite, isinf, isnan, trunc
+from ..._core.reductions import any
 
 _SILENT, _UNSUPPORTED = ("ignore", "warn"), ("call", "log", "print")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import _native
 from ..._core.array import Array
@@ -57,11 +57,23 @@ class ufunc(_native.UfuncBase):
     ([[11, 21], [12, 22]], 24, [3, 3, 5])
     """
 
-    def __init__(self, name: str, function: Callable[..., Any], nin: int, nout: int = 1, identity: Any = None) -> None:
+    def __init__(
+        self, name: str, function: Callable[..., Any], nin: int, nout: int = 1, identity: Any = None, kinds: str = "", example: str = "",
+        sign: str = "",
+    ) -> None:  # fmt: skip
         self.__name__ = self.__qualname__ = name
         self.__doc__, self.__module__ = f"{function.__doc__}\n\nA `partita.ufunc`, with NumPy's keywords and methods.", "partita"
+        if example:
+            call, _, result = example.partition(" => ")
+            shown = f"pt.{call}.tolist()" if nout == 1 else f"[x.tolist() for x in pt.{call}]"
+            self.__doc__ += f"\n\nExamples\n--------\n>>> import partita as pt\n>>> {shown}\n{result}"
+        self._kinds, self._sign = kinds, sign
         self._function, self.nin, self.nout, self.identity = function, nin, nout, identity
         self.nargs, self.signature = nin + nout, None
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: Any, **settings: Any) -> Array: ...
 
     @property
     def __signature__(self) -> Any:
