@@ -528,7 +528,7 @@ impl Array {
         recorded(&typed, typed.array.pad(&typed.per_dimension(widths, (0, 0)), with))
     }
 
-    /// Element i of the result is element i + offsets, wrapping around.
+    /// Element i of the result is element i - offsets, wrapping around.
     fn roll(&self, py: Python<'_>, offsets: Vec<i64>) -> PyResult<Array> {
         let value = self.operand(py)?;
         recorded(&value, value.array.roll(&value.per_dimension(offsets, 0)))
