@@ -76,13 +76,13 @@ def broadcast_arrays(*arrays: Array) -> list[Array]:
 
 
 class _Info:
-    """What the namespace can do."""
+    """The abilities of the namespace."""
 
     def __repr__(self) -> str:
         return "partita.__array_namespace_info__()"
 
     def capabilities(self) -> dict[str, Any]:
-        """What is there, and the largest rank."""
+        """The optional features, and the largest rank."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 8}
 
     def default_device(self) -> Team:
@@ -105,5 +105,5 @@ class _Info:
 
 
 def __array_namespace_info__() -> _Info:
-    """What the namespace can do."""
+    """The abilities of the namespace."""
     return _Info()

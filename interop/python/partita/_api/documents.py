@@ -10,7 +10,7 @@ from typing import Any
 #: Flags of code objects; their module takes a hundredth of a second to import.
 _TAKES_ARGS, _TAKES_WORDS = 4, 8
 _ORDER = ("", "Parameters", "Attributes", "Returns", "Yields", "Raises", "Notes", "Examples")
-#: What functions of elements take beside their operands.
+#: Arguments of functions of elements beside their operands.
 _SETTINGS = ["out", "where", "casting", "order", "dtype", "subok"]
 #: One of these words says who calls a function.
 _PLACES = ("Local", "local.", "ollective")
@@ -21,12 +21,12 @@ class _Texts:
 
     def __init__(self) -> None:
         self.parameters: dict[str, tuple[str, str]] = {}
-        #: What classes are made of.
+        #: Parameters of classes.
         self.classes: dict[str, str] = {}
         self.examples: dict[str, list[str]] = {}
         #: Functions whose parameters and results are those of another one.
         self.same: dict[str, str] = {}
-        #: What is said of names that do not only record.
+        #: Notes of names that do not only record.
         self.notes: dict[str, str] = {}
         with open(f"{__file__.removesuffix('.py')}.txt", encoding="utf-8") as file:
             lines = file.read().splitlines()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from .. import _native
 from . import rearrange, reductions, rules
-from .base import PACKAGE, BaseArray, scalar_of
+from .base import NAMESPACE, BaseArray, scalar_of
 from .describe import html_of, partitioned, representation, summary, text_of
 from .dtypes import as_dtype, bfloat16, bool_, int8
 from .memory import NUMBERS, OnDevice, of_host, team_of, write_all
@@ -204,7 +204,7 @@ class Array(_Methods):
         return strides_of(self)[1]
 
     def setflags(self, write: bool | None = None, align: Any = None, uic: Any = None) -> None:
-        """Whether elements can be assigned to."""
+        """Lets elements be assigned to, or not."""
         if write is not None:
             self.flags.writeable = write
 
@@ -252,7 +252,7 @@ class Array(_Methods):
 
     @property
     def flags(self) -> Flags:
-        """Whether the array is writeable, a view, contiguous, as in NumPy; see `partita._core.views.addresses.Flags`."""
+        """NumPy's flags: whether the array is writeable, a view, contiguous; see `partita._core.views.addresses.Flags`."""
         return Flags(self)
 
     @property
@@ -266,7 +266,7 @@ class Array(_Methods):
         """`partita`, which has the names of the array API standard 2024.12 beside NumPy's; `partita.array_api` has no others."""
         if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
             raise ValueError(f"__array_namespace__: expected a version up to 2024.12, given {api_version!r}")
-        return PACKAGE
+        return NAMESPACE
 
     def to_device(self, device: OnDevice, /, *, stream: Any = None) -> Self:
         """The array on another team, which may be given as a device or a word such as 'host'."""
@@ -335,7 +335,7 @@ class Array(_Methods):
         return partitioned(self)
 
     def __contains__(self, element: Operand) -> bool:
-        """Whether an element is equal. Computes. Collective."""
+        """True if an element is equal. Computes. Collective."""
         return bool((self == element).any())
 
     def __str__(self) -> str:
@@ -430,7 +430,7 @@ class _Scalar(Array):
         return math.trunc(self.item())  # type: ignore[arg-type]
 
     def is_integer(self) -> bool:
-        """Whether the number is integral, as Python's ``float.is_integer``. Computes. Collective."""
+        """True if the number is integral, as Python's ``float.is_integer``. Computes. Collective."""
         value = self.item()
         return isinstance(value, int) or value.is_integer()  # type: ignore[union-attr]
 

@@ -49,7 +49,7 @@ class DType:
         return sys.modules["numpy"].dtype if "numpy" in sys.modules and self.name != "bfloat16" else DType
 
     def __instancecheck__(self, value: object) -> bool:
-        """Whether a value is NumPy's scalar of this type."""
+        """True if a value is NumPy's scalar of this type."""
         return "numpy" in sys.modules and isinstance(value, self.dtype.type)
 
     def __getattr__(self, name: str) -> Any:

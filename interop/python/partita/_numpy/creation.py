@@ -119,7 +119,7 @@ def fromiter(iterable: Iterable[Any], dtype: Any, count: int = -1) -> Array:
 
 
 def fromfunction(function: Callable[..., Any], shape: Shape, *, dtype: Any = float, **words: Any) -> Any:
-    """What a function makes of the coordinates of a grid."""
+    """A function of the coordinates of a grid."""
     return function(*indices(shape, dtype), **words)
 
 

@@ -10,7 +10,7 @@ from types import FunctionType
 from typing import Any
 
 from .._core.array import Array
-from .._core.base import PACKAGE, BaseArray
+from .._core.base import NAMESPACE, BaseArray
 from .._core.dtypes import DType
 from .._core.memory import check_gather
 from .._core.views.indexing import assign_all, write
@@ -50,7 +50,7 @@ class Methods(BaseArray):
 
         if not all(issubclass(kind, (Array, np.ndarray)) for kind in types):
             return NotImplemented
-        home: Any = PACKAGE
+        home: Any = NAMESPACE
         for name in function.__module__.split(".")[1:]:
             home = getattr(home, name, None)
         ours = getattr(home, function.__name__, None)
@@ -73,7 +73,7 @@ class Methods(BaseArray):
             return NotImplemented
         name = function.__name__
         is_known = getattr(np, name, None) is function or name == "erf"
-        ours = getattr(PACKAGE, name, None) if is_known else None
+        ours = getattr(NAMESPACE, name, None) if is_known else None
         settings = _given(settings)
         if isinstance(ours, ufunc):
             return getattr(ours, method)(*inputs, **settings)
@@ -116,7 +116,7 @@ def _gathered(name: str, function: Callable[..., Any], args: Any, settings: dict
     result = function(*args, **settings)
     if out is None:
         return result
-    return write(name, out[0] if isinstance(out, tuple) else out, PACKAGE.asarray(result))
+    return write(name, out[0] if isinstance(out, tuple) else out, NAMESPACE.asarray(result))
 
 
 def _each(change: Callable[[Array], Any], value: Any) -> Any:

@@ -44,7 +44,7 @@ def size(a: Any, axis: int | tuple[int, ...] | None = None) -> int:
 
 
 def isfortran(a: Any) -> bool:
-    """Whether elements would follow each other in NumPy's memory with the first index running fastest, and not the last."""
+    """True if elements would follow each other in NumPy's memory with the first index running fastest, and not the last."""
     flags = array_of("isfortran", a).flags
     return flags.f_contiguous and not flags.c_contiguous
 
@@ -72,7 +72,7 @@ def nditer(op: Any, flags: Any = (), op_flags: Any = None, *args: Any, **words: 
 
 
 def _bits(a: Array, bitorder: str) -> Array:
-    """Where the bits of a byte are: the first is the highest unless ``bitorder`` is 'little'."""
+    """The places of the bits of a byte: the first is the highest unless ``bitorder`` is 'little'."""
     if bitorder not in ("big", "little"):
         raise ValueError(f"bitorder: expected 'big' or 'little', given {bitorder!r}")
     order = range(8) if bitorder == "little" else range(7, -1, -1)
@@ -236,7 +236,7 @@ def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: Any 
 
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Array:
-    """Whether elements differ by at most ``atol + rtol * abs(b)``.
+    """True where elements differ by at most ``atol + rtol * abs(b)``.
 
     Examples
     --------
@@ -252,12 +252,12 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
 
 
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> bool:
-    """Whether all elements are close; see `isclose`. Computes. Collective."""
+    """True if all elements are close; see `isclose`. Computes. Collective."""
     return bool(all(isclose(a, b, rtol, atol, equal_nan)))
 
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
-    """Whether two arrays have one shape and equal elements. Computes. Collective."""
+    """True if two arrays have one shape and equal elements. Computes. Collective."""
     try:
         x, y = arrays_of("array_equal", (a1, a2))
     except (NotAnArrayError, TypeError):
@@ -269,7 +269,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
 
 
 def array_equiv(a1: Any, a2: Any) -> bool:
-    """Whether two arrays broadcast to one shape and have equal elements. Computes. Collective."""
+    """True if two arrays broadcast to one shape and have equal elements. Computes. Collective."""
     try:
         x, y = broadcast_arrays(*arrays_of("array_equiv", (a1, a2)))
     except (ValueError, NotAnArrayError):

@@ -17,7 +17,7 @@ def set_printoptions(*args: Any, **words: Any) -> None:
 
 
 def get_printoptions() -> dict[str, Any]:
-    """How NumPy and partita print."""
+    """The settings with which NumPy and partita print."""
     import numpy as np
 
     return dict(np.get_printoptions())

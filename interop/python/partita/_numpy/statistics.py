@@ -80,7 +80,7 @@ def ptp(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> A
 
 
 def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """How many elements are not 0."""
+    """The number of elements that are not 0."""
     return sum(array_of("count_nonzero", a) != 0, axis, keepdims=keepdims)
 
 
@@ -199,12 +199,12 @@ def _nanplace(name: str, pick: Any, worst: float, x: Any, axis: int | None, out:
 
 
 def nanargmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
-    """Where the largest element is that is not NaN. Computes, to refuse lines of NaN alone."""
+    """The index of the largest element that is not NaN. Computes, to refuse lines of NaN alone."""
     return _nanplace("nanargmax", argmax, -math.inf, a, axis, out, keepdims)
 
 
 def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
-    """Where the smallest element is that is not NaN. Computes, to refuse lines of NaN alone."""
+    """The index of the smallest element that is not NaN. Computes, to refuse lines of NaN alone."""
     return _nanplace("nanargmin", argmin, math.inf, a, axis, out, keepdims)
 
 

@@ -39,7 +39,7 @@ _OPPOSITE: dict[str | None, Norm] = {None: "forward", "backward": "forward", "or
 
 
 def _scale(name: str, norm: Norm, cells: int, inverse: bool) -> float:
-    """What a transform of so many cells is multiplied by."""
+    """The factor of a transform of so many cells."""
     if norm not in _OPPOSITE:
         raise ValueError(f"{name}: expected norm 'backward', 'ortho' or 'forward', given {norm!r}")
     divides = {None: inverse, "backward": inverse, "forward": not inverse}

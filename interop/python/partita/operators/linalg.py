@@ -158,7 +158,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None
 
 
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
-    """How many singular values are above ``tol``, or above ``rtol`` times the largest."""
+    """The number of singular values above ``tol``, or above ``rtol`` times the largest."""
     return _host("matrix_rank", A, tol=_tolerance(tol), hermitian=hermitian, rtol=_tolerance(rtol))  # type: ignore[no-any-return]
 
 

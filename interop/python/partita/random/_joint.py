@@ -81,7 +81,7 @@ class JointDraws:
 
     @unwatched
     def multinomial(self, n: Any, pvals: Any, size: _Size = None) -> Array:
-        """How often each of several results came in ``n`` trials (int64), by a binomial count for each. Computes.
+        """The count of each of several results in ``n`` trials (int64), by a binomial count for each. Computes.
 
         Parameters
         ----------

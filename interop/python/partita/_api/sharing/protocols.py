@@ -17,7 +17,7 @@ from ..create import asarray, from_parts
 
 
 def _is_this_host(address: str) -> bool:
-    """Whether a network address is one of this machine's: others cannot be bound to."""
+    """True if a network address is one of this machine's: others cannot be bound to."""
     try:
         with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM) as probe:
             probe.bind((address, 0))

@@ -28,7 +28,7 @@ class WritableParts(list[_native.Part]):
 
 
 class _Frame(BaseArray):
-    """What an array says about itself while its handle is empty."""
+    """The facts of an array while its handle is empty."""
 
     __slots__ = ("_facts",)
     _facts: tuple[tuple[int, ...], _native.Distribution, _native.Team]

@@ -23,7 +23,7 @@ _TOGETHER = 1 << 10
 
 
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Array:
-    """How often each number is among integers of at least 0, or the sums of the weights that stand beside it.
+    """The count of each number among integers of at least 0, or the sum of its weights.
 
     More than 1024 numbers are counted in sorted order; with weights the work is the product of elements and numbers. Computes.
     Collective.
@@ -64,7 +64,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Array:
 
 
 def _counted(numbers: Array, count: int, weights: Array | None) -> Array:
-    """How often each number below ``count`` is in a line, or the sums of its weights."""
+    """The count of each number below ``count`` in a line, or the sum of its weights."""
     if weights is None and count > _TOGETHER:
         starts = searchsorted(sort(numbers), arange(count + 1, dtype=int64, team=numbers.team))
         return starts[1:] - starts[:-1]
@@ -205,7 +205,7 @@ def _bins(x: Array, edges: Any) -> Array:
 def histogram(
     a: Any, bins: Any = 10, range: tuple[float, float] | None = None, density: bool | None = None, weights: Any = None
 ) -> tuple[Array, Array]:
-    """How many elements are in each bin, or the sums of their weights, and the edges of the bins.
+    """The number of elements in each bin, or the sums of their weights, and the edges of the bins.
 
     Each part reads all edges; the elements stay. Weights are added in the order of `sum`. Computes. Collective.
 

@@ -170,7 +170,7 @@ def _target(name: str, x: Any) -> Array:
 
 
 def _takes(kind: str, number: str) -> bool:
-    """Whether a type of a kind takes a number of Python's of a kind."""
+    """True if a type of a kind takes a number of Python's of a kind."""
     return number in {"b": "b", "u": "bi", "i": "bi", "f": "bif", "c": "bifc"}[kind]
 
 

@@ -21,7 +21,7 @@ from ..ufuncs.table import logical_not, minimum
 
 
 class UniqueAll(NamedTuple):
-    """What `unique_all` gives."""
+    """The result of `unique_all`."""
 
     values: Array
     indices: Array
@@ -30,21 +30,21 @@ class UniqueAll(NamedTuple):
 
 
 class UniqueCounts(NamedTuple):
-    """What `unique_counts` gives."""
+    """The result of `unique_counts`."""
 
     values: Array
     counts: Array
 
 
 class UniqueInverse(NamedTuple):
-    """What `unique_inverse` gives."""
+    """The result of `unique_inverse`."""
 
     values: Array
     inverse_indices: Array
 
 
 def _firsts(line: Array, equal_nan: bool) -> Array:
-    """Which elements of a sorted line differ from the one before."""
+    """The mask of the elements of a sorted line that differ from the one before."""
     after, before = line[1:], line[:-1]
     differ = after != before
     if equal_nan and line.dtype.kind in "fc":
@@ -132,7 +132,7 @@ def unique_values(x: Any, /) -> Array:
 
 
 def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: str | None = None) -> Array:
-    """Whether elements are among others. Each part reads all of the others. Computes. Collective.
+    """True where elements are among others. Each part reads all of the others. Computes. Collective.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ def sort(
 def argsort(
     a: Any, axis: int | None = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None, descending: bool = False
 ) -> Array:
-    """Where along an axis the elements of `sort` come from.
+    """The indices along an axis of the elements of `sort`.
 
     Recorded, of complex numbers computed; computing is collective.
 
@@ -143,7 +143,7 @@ def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect"
 
 
 def argpartition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None) -> Array:
-    """Where the elements of `partition` come from.
+    """The indices along an axis of the elements of `partition`.
 
     All elements are sorted. Collective.
 

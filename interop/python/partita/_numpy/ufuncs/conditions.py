@@ -56,7 +56,7 @@ def seterr(
 
 
 def geterr() -> dict[str, str]:
-    """What `seterr` and `errstate` set for this thread."""
+    """The settings of `seterr` and `errstate` for this thread."""
     return dict(modes.get().words)
 
 
@@ -113,7 +113,7 @@ class errstate(ContextDecorator):
         return f"partita.errstate({', '.join(f'{name}={how!r}' for name, how in self._words.items())})"
 
 
-# Which elements meet a condition.
+# Masks of the elements that meet a condition.
 
 #: Operations that a pole makes infinite, and where it is.
 _POLES: dict[str, Callable[..., Any]] = {

@@ -77,7 +77,7 @@ def rad2deg(x: Any, /) -> Array:
 
 
 def _known(pick: str, name: str, a: Operand, b: Operand) -> Array:
-    """What is no NaN, otherwise the one that ``pick`` picks."""
+    """The operand that is not NaN; of two numbers the one that ``pick`` picks."""
     best = binary(pick, a, b)
     if best.dtype.kind not in "fc":
         return best
@@ -107,7 +107,7 @@ def heaviside(a: Operand, b: Operand, /) -> Array:
 
 
 def signbit(x: Any, /) -> Array:
-    """Whether elements are negative, -0.0 and negative NaN included."""
+    """True where elements are negative, -0.0 and negative NaN included."""
     x = array_of("signbit", x)
     if x.dtype.kind == "c":
         raise TypeError(f"signbit: expected real numbers, given {x.dtype.name}; apply it to partita.real(x) or imag(x)")
@@ -264,7 +264,7 @@ def _integers(name: str, a: Operand, b: Operand) -> tuple[Array, Array]:
 
 
 def bitwise_count(x: Any, /) -> Array:
-    """How many bits of the magnitude are 1."""
+    """The number of bits of the magnitude that are 1."""
     x = array_of("bitwise_count", x)
     if x.dtype is bool_:
         return x.astype(uint8)
@@ -338,11 +338,11 @@ def _logical(operation: str, doc: str) -> Callable[[Operand, Operand], Array]:
     return function
 
 
-logical_and = _logical("and", "Whether both are nonzero.")
-logical_or = _logical("or", "Whether either is nonzero.")
-logical_xor = _logical("xor", "Whether one of both is nonzero.")
+logical_and = _logical("and", "True where both are nonzero.")
+logical_or = _logical("or", "True where either is nonzero.")
+logical_xor = _logical("xor", "True where one of both is nonzero.")
 
 
 def logical_not(x: Array, /) -> Array:
-    """Whether the element is 0."""
+    """True where the element is 0."""
     return unary("invert", _truth(x))

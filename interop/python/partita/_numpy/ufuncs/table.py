@@ -114,15 +114,15 @@ logaddexp = _two(
     "logaddexp([0.0, 1.0], 0.0).round(3) => [0.693, 1.313]", identity=-math.inf
 )  # fmt: skip
 logaddexp2 = _two("logaddexp2", "biuf", floats.logaddexp2, "logaddexp2([0.0, 1.0], 0.0).round(3) => [1.0, 1.585]", identity=-math.inf)
-equal = _two("equal", "biufc", "Whether elements are equal.", "equal([1, 2], [1, 3]) => [True, False]", sign="==")
-not_equal = _two("not_equal", "biufc", "Whether elements differ.", "not_equal([1, 2], [1, 3]) => [False, True]", sign="!=")
-less = _two("less", "biuf", "Whether elements of the first are less.", "less([1, 2], [2, 2]) => [True, False]", sign="<")
+equal = _two("equal", "biufc", "True where elements are equal.", "equal([1, 2], [1, 3]) => [True, False]", sign="==")
+not_equal = _two("not_equal", "biufc", "True where elements differ.", "not_equal([1, 2], [1, 3]) => [False, True]", sign="!=")
+less = _two("less", "biuf", "True where elements of the first are less.", "less([1, 2], [2, 2]) => [True, False]", sign="<")
 less_equal = _two(
-    "less_equal", "biuf", "Whether elements of the first are less or equal.", "less_equal([1, 3], [1, 2]) => [True, False]", sign="<="
+    "less_equal", "biuf", "True where elements of the first are less or equal.", "less_equal([1, 3], [1, 2]) => [True, False]", sign="<="
 )  # fmt: skip
-greater = _two("greater", "biuf", "Whether elements of the first are greater.", "greater([1, 2], [1, 1]) => [False, True]", sign=">")
+greater = _two("greater", "biuf", "True where elements of the first are greater.", "greater([1, 2], [1, 1]) => [False, True]", sign=">")
 greater_equal = _two(
-    "greater_equal", "biuf", "Whether elements of the first are greater or equal.",
+    "greater_equal", "biuf", "True where elements of the first are greater or equal.",
     "greater_equal([1, 2], [1, 3]) => [True, False]", sign=">="
 )  # fmt: skip
 logical_and = _two("logical_and", "biufc", floats.logical_and, "logical_and([0, 1], [1, 1]) => [False, True]", identity=True)

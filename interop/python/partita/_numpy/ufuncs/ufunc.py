@@ -77,7 +77,7 @@ class ufunc(_native.UfuncBase):
 
     @property
     def __signature__(self) -> Any:
-        """What ``inspect.signature`` says, as of NumPy's."""
+        """The signature for ``inspect.signature``, as of NumPy's."""
         import inspect
 
         names = ["x"] if self.nin == 1 else [f"x{n + 1}" for n in range(self.nin)]
@@ -106,7 +106,7 @@ class ufunc(_native.UfuncBase):
 
     @property
     def ntypes(self) -> int:
-        """How many loops `types` lists."""
+        """The number of loops in `types`."""
         return len(self.types)
 
     def _called(
@@ -242,7 +242,7 @@ class ufunc(_native.UfuncBase):
 
 
 def scanned(name: str, combine: Callable[[Any, Any], Any], x: Array, d: int) -> Array:
-    """What the function called ``name``, which is ``combine``, makes of all elements up to each along an axis. Records where the
+    """The function called ``name``, which is ``combine``, of all elements up to each along an axis. Records where the
     engine has the scan; computes otherwise."""
     if watch.count and is_watched() and name in ("add", "multiply"):
         return watched("accumulate", (x,), scanned, name, combine, x, d, lines={"axis": d, "keepdims": True})
