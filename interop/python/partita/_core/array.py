@@ -147,6 +147,9 @@ class Array(_Methods):
             raise TypeError("iteration over an array without dimensions; use u.item()")
         return (self[i] for i in range(len(self)))
 
+    def __reversed__(self) -> Iterator[Self]:
+        return (self[i] for i in reversed(range(len(self))))
+
     # Functions that are methods, too.
 
     sum, prod, mean = reductions.sum, reductions.prod, reductions.mean
