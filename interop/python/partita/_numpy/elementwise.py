@@ -147,11 +147,12 @@ def clip(
     a = array_of("clip", a)
     a = a if dtype is None else a.astype(dtype)
     given = [b if b is None or type(b) in (bool, int, float, complex) else array_of("clip", b, a) for b in (low, high)]
+    kind, result = a.dtype, a
     for bound, nearer, end in zip(given, (maximum, minimum), (-1, 1), strict=True):
         # Integers of Python beyond the ends of the type change nothing there.
-        is_beyond = type(bound) is int and a.dtype.kind in "iu" and rules.beyond(bound, a.dtype) == end
-        a = a if bound is None or is_beyond else nearer(a, bound)
-    return finished("clip", a.copy(), out)
+        is_beyond = type(bound) is int and kind.kind in "iu" and rules.beyond(bound, kind) == end
+        result = result if bound is None or is_beyond else nearer(result, bound)
+    return finished("clip", result.copy(), out)
 
 
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Array:
