@@ -91,7 +91,7 @@ fn elements_come_from_where_numpy_says() {
                 cases += check(&stacked, [ROWS, COLUMNS], |i, j| -number(&[i, j]));
                 for by in [[1, 0], [-1, 2], [4, 3], [0, 0], [ROWS, COLUMNS + 1]] {
                     let from =
-                        |i: i64, j: i64| [(i + by[0]).rem_euclid(ROWS), (j + by[1]).rem_euclid(COLUMNS)];
+                        |i: i64, j: i64| [(i - by[0]).rem_euclid(ROWS), (j - by[1]).rem_euclid(COLUMNS)];
                     cases += check(&u.roll(&by), [ROWS, COLUMNS], |i, j| number(&from(i, j)));
                 }
             }
@@ -216,7 +216,7 @@ fn what_lies_within_each_other_needs_no_deep_stack() {
         let listed = if k % 100 == 7 { chain.reshape(&[ROWS, COLUMNS]).unwrap() } else { chain };
         chain = listed.roll(&[1, 0]) + 1.0;
     }
-    check(&chain, [ROWS, COLUMNS], |i, j| number(&[(i + 2000) % ROWS, j]) + 2000);
+    check(&chain, [ROWS, COLUMNS], |i, j| number(&[(i - 2000).rem_euclid(ROWS), j]) + 2000);
 }
 
 #[test]

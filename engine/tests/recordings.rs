@@ -42,11 +42,11 @@ fn averaged(u: &Array) -> Array {
 
 /// Advection with limited slopes: four rolls a step.
 fn limited(u: &Array) -> Array {
-    let (left, right) = (u - u.roll(&[-1]), u.roll(&[1]) - u);
+    let (left, right) = (u - u.roll(&[1]), u.roll(&[-1]) - u);
     let smaller = left.abs().less(right.abs()).select(&left, &right);
     let slope = (&left * &right).greater(0.0).select(&smaller, &(&smaller * 0.0));
     let flux = u + 0.375 * &slope;
-    u - 0.25 * (&flux - flux.roll(&[-1]))
+    u - 0.25 * (&flux - flux.roll(&[1]))
 }
 
 /// A system of three equations, one value of each per cell.

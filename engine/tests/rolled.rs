@@ -125,14 +125,14 @@ fn cells_that_wrap_around_are_found_in_every_form() {
                     // Operands that are divided in other ways, and know where they are.
                     let mixed = (&u + &plain * 2.0 + &dealt * 4.0 + 8.0 * &rows).roll(&by);
                     let value = |u: &[i32], i: i64, j: i64| {
-                        7 * at(u, i + by[0], j + by[1]) + 8 * (i + by[0]).rem_euclid(SHAPE[0]) as i32
+                        7 * at(u, i - by[0], j - by[1]) + 8 * (i - by[0]).rem_euclid(SHAPE[0]) as i32
                     };
                     assert_eq!(mixed.to_vec::<i32>().unwrap(), whole(&cells, value), "{by:?} {periodic:?}");
                     // A view of a rolled one, in steps and turned.
                     let some = u.roll(&by).slice(&s![..;-3, 1..-1;2]).transpose(&[1, 0]);
                     let expected: Vec<i32> = (0..(SHAPE[1] - 1) / 2)
                         .flat_map(|j| (0..SHAPE[0] / 3).map(move |i| (SHAPE[0] - 1 - 3 * i, 1 + 2 * j)))
-                        .map(|(i, j)| at(&cells, i + by[0], j + by[1]))
+                        .map(|(i, j)| at(&cells, i - by[0], j - by[1]))
                         .collect();
                     assert_eq!(some.to_vec::<i32>().unwrap(), expected, "{by:?} {periodic:?}");
                     // Of slices their own ends meet, not what lies beside them.
@@ -141,7 +141,7 @@ fn cells_that_wrap_around_are_found_in_every_form() {
                     let (rows, columns) = (SHAPE[0] - 3, SHAPE[1] / 2);
                     let value = |i: i64, j: i64| at(&cells, i + 2, 2 * j) + at(&cells, i, 2 * j + 1);
                     let expected: Vec<i32> = (0..rows)
-                        .flat_map(|i| (0..columns).map(move |j| (i + by[0], j + by[1])))
+                        .flat_map(|i| (0..columns).map(move |j| (i - by[0], j - by[1])))
                         .map(|(i, j)| value(i.rem_euclid(rows), j.rem_euclid(columns)))
                         .collect();
                     assert_eq!(around.to_vec::<i32>().unwrap(), expected, "{by:?} {periodic:?}");
@@ -149,7 +149,7 @@ fn cells_that_wrap_around_are_found_in_every_form() {
                     let one = part.region(partita::array::Cells::Owned).volume().unwrap() as usize;
                     let mut bytes = vec![0; 4 * one];
                     part.read_into(partita::array::Cells::Owned, &mut bytes).unwrap();
-                    let cell = at(&cells, by[0].rem_euclid(rows) + 2, 2 * by[1].rem_euclid(columns));
+                    let cell = at(&cells, (-by[0]).rem_euclid(rows) + 2, 2 * (-by[1]).rem_euclid(columns));
                     let first = i32::from_le_bytes(bytes[..4].try_into().unwrap());
                     assert_eq!(first, cell, "{by:?} {periodic:?}");
                     cases += 4;

@@ -12,7 +12,7 @@ use partita::array::{Cells, Part};
 use partita::index::{Distribution, Index, MAX_RANK, Region};
 use partita::{DType, Error, Result};
 
-/// What one element of an array is.
+/// The kind of one element of an array.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Element {
     /// A number of the engine's.
@@ -82,7 +82,7 @@ impl Element {
         }
     }
 
-    /// How many dimensions an engine array has for elements like this beyond those that people see.
+    /// The number of dimensions that an engine array has for such elements beyond those that people see.
     fn inner(self) -> usize {
         match self {
             Element::Real(_) => 0,
@@ -90,7 +90,7 @@ impl Element {
         }
     }
 
-    /// How many dimensions an array of them has at most.
+    /// The largest number of dimensions of an array of them.
     pub fn most_dimensions(self) -> usize {
         MAX_RANK - self.inner()
     }
@@ -128,12 +128,12 @@ impl Element {
     }
 }
 
-/// What one member holds of an array of such elements.
+/// The part of an array of such elements that one member holds.
 #[derive(Clone)]
 pub struct TypedPart {
     /// The engine's.
     pub part: Arc<Part>,
-    /// What its numbers make up.
+    /// The element that its numbers make up.
     pub element: Element,
 }
 
@@ -188,7 +188,7 @@ impl TypedPart {
         Ok(TypedPart { part: Arc::new(self.part.without_leading(rank)?), element: self.element })
     }
 
-    /// Whether the cells lie in C order without gaps.
+    /// True if the cells lie in C order without gaps.
     pub fn is_contiguous(&self, cells: Cells) -> bool {
         let region = self.region(cells);
         let (strides, packed) = (self.strides(), partita::program::c_strides(&region));

@@ -51,7 +51,7 @@ pub struct IndexArray {
     pub data: Option<Vec<i64>>,
 }
 
-/// What can be said about memory without reading it.
+/// The facts of memory that are known without reading it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Buffer {
     /// The extents.
@@ -146,7 +146,7 @@ impl fmt::Display for Given<'_> {
     }
 }
 
-/// What is printed of a key: strings in quotes, positions as tuples.
+/// The printed form of a key: strings in quotes, positions as tuples.
 pub(crate) fn key_text(key: &Value) -> String {
     match key {
         Value::Str(text) => format!("'{text}'"),
@@ -325,9 +325,9 @@ pub struct Refusal {
     pub protocol: String,
     /// The part (the process, the position in the list of descriptions), if there are several.
     pub part: Option<usize>,
-    /// Where the fault lies: `dim_data[1]['stop']`. Empty for the description itself.
+    /// The place of the fault: `dim_data[1]['stop']`. Empty for the description itself.
     pub path: String,
-    /// What the fault is.
+    /// The fault in words.
     pub reason: String,
 }
 

@@ -63,6 +63,20 @@ def reasons():
     return absent, differs
 
 
+def operations():
+    """Functions of elements as rows of a table, from the package's."""
+    yield from ("| name | other names | operator | types | result |", "|---|---|---|---|---|")
+    named = {}
+    for name, value in vars(pt).items():
+        if isinstance(value, pt.ufunc):
+            named.setdefault(value, set()).add(name)
+    for row in sorted(named, key=lambda row: row.__name__):
+        others = ", ".join(f"`{name}`" for name in sorted(named[row] - {row.__name__}))
+        sign = f"`{row._sign}`".replace("|", "\\|") if row._sign else ""
+        what = row.__doc__.splitlines()[0].replace("|", "\\|")
+        yield f"| `{row.__name__}` | {others} | {sign} | {row._kinds} | {what} |"
+
+
 def text():
     """The generated part of the document."""
     absent, differs = reasons()
@@ -81,7 +95,8 @@ def text():
         f"\n## Names of NumPy {NUMPY}\n", *rows,
         "\n## What is not there\n", "| why | names |", "|---|---|", *absences,
         "\n## What differs\n", "| name | how |", "|---|---|", *different,
-        "\n## What is there\n", "A star: it differs, see above.", *lists, "",
+        "\n## What is there\n", "A star: it differs, see above.", *lists,
+        "\n## Functions of elements\n", "Kinds of types: b bool, i signed and u unsigned integers, f floats, c complex numbers.\n", *operations(), "",
     ])  # fmt: skip
 
 

@@ -1,11 +1,15 @@
 """Names that are not there: what to do, or what was meant."""
 
+import ast
+import inspect
 import pickle
 import re
 import subprocess
 import sys
 import traceback
+import types
 import warnings
+from pathlib import Path
 
 import numpy as np
 import partita as pt
@@ -143,3 +147,16 @@ def test_matplotlib_fills_between(host_team):
     theirs = axes.fill_between(u.numpy(), u.numpy() * 2, -u.numpy(), where=(u > 0.3).numpy())
     assert np.array_equal(made.get_paths()[0].vertices, theirs.get_paths()[0].vertices)
     pyplot.close(figure)
+
+
+def test_tools_that_read_the_source_see_every_name():
+    """No name comes from a star or from a table that is read when the package is imported; methods have signatures of their own."""
+    package = Path(pt.__file__).parent
+    assert not [path for path in package.rglob("*.py") if re.search(r"^\s*from .* import \*", path.read_text(), re.M)]
+    statements = ast.parse((package / "__init__.py").read_text()).body
+    written = {alias.asname for node in statements if isinstance(node, ast.ImportFrom) for alias in node.names}
+    public = {name for name, value in vars(pt).items() if not name.startswith("_") and not isinstance(value, types.ModuleType)}
+    assert public <= written, public - written
+    for name, method in inspect.getmembers(pt.Array, inspect.isfunction):
+        kinds = [parameter.kind.name for parameter in inspect.signature(method).parameters.values()]
+        assert name.startswith("_") or "VAR_KEYWORD" not in kinds, name

@@ -84,7 +84,7 @@ impl PaddedArray {
     /// For each cell of the result the one that is so far away.
     fn at(&self, by: &[i64]) -> Array {
         if self.rolls {
-            return self.held.roll(by);
+            return self.held.roll(&by.iter().map(|n| -n).collect::<Vec<i64>>());
         }
         let extents = self.held.shape();
         let span = |d: usize| {

@@ -116,10 +116,10 @@ class Team:
         """This process among those that the team is over; 0 if it is over this one alone."""
     @property
     def wire(self) -> str | None:
-        """What carries messages between the processes: ``"TCP"``, or the name of an MPI library. None for one process."""
+        """The carrier of messages between the processes: ``"TCP"``, or the name of an MPI library. None for one process."""
     @property
     def ranks(self) -> int:
-        """How many processes the team is over."""
+        """The number of processes of the team."""
     @property
     def local_members(self) -> list[int]:
         """The numbers of this process's members."""
@@ -128,9 +128,9 @@ class Team:
         """The device of each of this process's members."""
     @property
     def device_names(self) -> list[str]:
-        """What people call the device of every member, with its rank if there are several."""
+        """The name of the device of every member, with its rank if there are several."""
     def share(self, operation: str, mine: bytes) -> list[bytes]:
-        """What every process of the team has, in bytes, at each of them. Collective."""
+        """The bytes of every process of the team, at each of them. Collective."""
     def wait(self) -> None:
         """Waits until all queued work is done on every device of this process."""
     def __len__(self) -> int: ...
@@ -147,7 +147,7 @@ _Widths: TypeAlias = int | Sequence[int | tuple[int, int]]
 
 @final
 class Distribution:
-    """Which part of a team owns and stores which cells of an array."""
+    """The cells of an array that each part of a team owns and stores."""
 
     def __new__(
         cls,
@@ -184,10 +184,10 @@ class Distribution:
         """Boundary widths per dimension, as pairs (below, above)."""
     @property
     def periodic(self) -> tuple[bool, ...]:
-        """Which dimensions are periodic."""
+        """The periodic dimensions."""
     @property
     def kinds(self) -> tuple[str, ...]:
-        """What kind of map every dimension has: 'block', 'cyclic', 'unstructured', ..."""
+        """The kind of map of every dimension: 'block', 'cyclic', 'unstructured', ..."""
     def owned(self, part: int) -> tuple[_Indices, ...]:
         """The cells of a part: per dimension (start, stop), or an index array where they are no range."""
     def owner(self, index: int | Sequence[int]) -> int:
@@ -218,11 +218,11 @@ class ArrayBase(Exporter):
 
     #: Absent from a view until it is read, and again when its root was written; see `partita._core.views`.
     _native: Array
-    #: Where a view has its elements; None for arrays with elements of their own.
+    #: The link of a view to its elements; None for arrays with elements of their own.
     _link: Link | None
     #: The number of a scalar, once it was read.
     _value: bool | int | float | complex | None
-    #: Whether there ever was a view of this array.
+    #: True if there ever was a view of this array.
     _viewed: bool
     #: Weak references to views of this array that were read since it was last written; None before the first.
     _readers: list[Any] | None
@@ -265,7 +265,7 @@ class ArrayBase(Exporter):
 
 @final
 class Selection:
-    """What integers, slices, new dimensions and permutations of dimensions select of an array."""
+    """The selection by integers, slices, new dimensions and permutations of dimensions."""
 
     def __new__(cls, ranges: Sequence[tuple[int, int, int]]) -> Selection:
         """Of each dimension the first element, what the next one adds, and how many."""
@@ -273,7 +273,7 @@ class Selection:
     def whole(shape: tuple[int, ...]) -> Selection: ...
     @staticmethod
     def of(key: object, shape: tuple[int, ...]) -> Selection | None:
-        """What a key of integers, slices, '...' and None selects; None for other keys."""
+        """The selection of a key of integers, slices, '...' and None; None for other keys."""
     def laid_out(self, layout: Sequence[int | None]) -> Selection:
         """The same elements with other dimensions of the result: the array's, or None for new ones."""
     @property
@@ -293,9 +293,9 @@ class Selection:
     def is_empty(self) -> bool: ...
     @property
     def is_ordered(self) -> bool:
-        """Whether the result's dimensions are in the order of the array's."""
+        """True if the result's dimensions are in the order of the array's."""
     def within(self, outer: Selection) -> Selection | None:
-        """What this selects of the result of another selection, as one of the latter's array. None for nothing of a new dimension."""
+        """This selection of the result of another one, as one of the latter's array. None for nothing of a new dimension."""
 
 def set_rules(classes: tuple[type, type, type], functions: tuple[Callable[..., Any], ...]) -> None:
     """The classes of results, views and scalars; what decides where a rule of NumPy's has to: functions of one argument and of two,
@@ -303,7 +303,7 @@ def set_rules(classes: tuple[type, type, type], functions: tuple[Callable[..., A
 
 @final
 class Link:
-    """Where a view has its elements: `op`, a `partita._core.views.links.Op`, says which of `source`. `root` is the array that holds them."""
+    """The link of a view to its elements: `op`, a `partita._core.views.links.Op`, says which of `source`. `root` is the array that holds them."""
 
     def __new__(cls, source: Any, op: Any) -> Self: ...
     @property
@@ -320,7 +320,7 @@ def forget(root: Any) -> None:
     """Views read the root's elements anew from now on."""
 
 def set_watched(watched: bool) -> None:
-    """Whether floating-point conditions may have to raise, which the rules see to."""
+    """True if floating-point conditions may have to raise, which the rules see to."""
 
 def plain1(name: str, a: object) -> Any:
     """A function of one array, where no rule of NumPy's has to decide. None for all else."""
@@ -372,7 +372,7 @@ class Stored(Memory):
 
 @final
 class Part(Memory):
-    """What one member of the team holds of an array. Its memory is the cells it owns."""
+    """The part of an array that one member of the team holds. Its memory is the cells it owns."""
 
     @property
     def index(self) -> int:
@@ -541,7 +541,7 @@ class Collective:
         """The partition of the arrays it makes."""
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name."""
     def forward(self, x: Array) -> Array: ...
     def explain(self, x: Array) -> str: ...
     def __eq__(self, value: object, /) -> bool: ...
@@ -569,7 +569,7 @@ def devices() -> list[Device]:
     """Every device of this process, the host first. Opens the adapters."""
 
 def mpi_library() -> tuple[str | None, str]:
-    """What the MPI library that is loaded, or that can be, says of itself; None and the reason without one."""
+    """The text in which the MPI library that is loaded, or can be, names itself; None and the reason without one."""
 
 def leave() -> bool:
     """Ends this process's part in the program: whether all ranks came to their end. Collective."""
@@ -587,7 +587,7 @@ def distribution_of(team: Team, facts: Any) -> Distribution:
     """The distribution of pickled facts over a team."""
 
 def say_distarray(part: Part) -> tuple[dict[str, Any], tuple[int, ...], Stored]:
-    """What a part says about itself in `__distarray__`, its buffer None; that buffer's shape, and its memory."""
+    """A part's description in `__distarray__`, its buffer None; that buffer's shape, and its memory."""
 
 def say_partitioned(dist: Distribution, locations: Sequence[tuple[str, int, str]]) -> dict[str, Any]:
     """`__partitioned__` of a distribution, with None as data and `get`."""

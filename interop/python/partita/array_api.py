@@ -12,14 +12,6 @@ from . import _native
 from ._api.create import (
     arange, asarray, empty, empty_like, from_dlpack, full, full_like, ones, ones_like, zeros, zeros_like,
 )  # fmt: skip
-from ._api.functions import (
-    arccos as acos, arccosh as acosh, arcsin as asin, arcsinh as asinh, arctan as atan, arctan2 as atan2,
-    arctanh as atanh, abs, add, bitwise_and, bitwise_invert, bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor,
-    ceil, clip, conj, cos, cosh, divide, equal, exp, expm1, floor, floor_divide, greater, greater_equal, hypot, imag, isfinite,
-    isinf, isnan, less, less_equal, log, log1p, log2, log10, logaddexp, logical_and, logical_not, logical_or, logical_xor,
-    maximum, minimum, multiply, negative, not_equal, positive, power as pow, real, reciprocal, remainder, round, sign, sin,
-    sinh, sqrt, square, subtract, tan, tanh, trunc, where,
-)  # fmt: skip
 from ._core import dtypes as _dtypes
 from ._core import rearrange as _rearrange
 from ._core.array import Array
@@ -33,15 +25,23 @@ from ._core.rearrange import (
 from ._core.reductions import (
     all, any, argmax, argmin, matmul, matrix_transpose, max, mean, min, prod, sum, tensordot, vecdot,
 )  # fmt: skip
+from ._core.rules import imag, real, where
 from ._native import Team
 from .operators import fft, linalg
+from ._numpy.elementwise import clip, round
 from ._numpy.creation import astype, eye, linspace, meshgrid, tril, triu
 from ._numpy.selecting.searching import searchsorted
 from ._numpy.selecting.selection import nonzero
 from ._numpy.selecting.sets import unique_all, unique_counts, unique_inverse, unique_values
 from ._numpy.selecting.sorting import argsort, sort
 from ._numpy.statistics import count_nonzero, cumulative_prod, cumulative_sum, diff, std, var
-from ._numpy.ufuncs.floats import copysign, nextafter, signbit
+from ._numpy.ufuncs.table import (
+    abs, acos, acosh, add, asin, asinh, atan, atan2, atanh, bitwise_and, bitwise_invert, bitwise_left_shift, bitwise_or,
+    bitwise_right_shift, bitwise_xor, ceil, conj, copysign, cos, cosh, divide, equal, exp, expm1, floor, floor_divide, greater,
+    greater_equal, hypot, isfinite, isinf, isnan, less, less_equal, log, log1p, log2, log10, logaddexp, logical_and, logical_not,
+    logical_or, logical_xor, maximum, minimum, multiply, negative, nextafter, not_equal, positive, pow, reciprocal, remainder, sign,
+    signbit, sin, sinh, sqrt, square, subtract, tan, tanh, trunc,
+)  # fmt: skip
 from ._numpy.types import can_cast, e, finfo, iinfo, inf, isdtype, nan, newaxis, pi, result_type
 
 __array_api_version__ = "2024.12"
@@ -76,13 +76,13 @@ def broadcast_arrays(*arrays: Array) -> list[Array]:
 
 
 class _Info:
-    """What the namespace can do."""
+    """The abilities of the namespace."""
 
     def __repr__(self) -> str:
         return "partita.__array_namespace_info__()"
 
     def capabilities(self) -> dict[str, Any]:
-        """What is there, and the largest rank."""
+        """The optional features, and the largest rank."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 8}
 
     def default_device(self) -> Team:
@@ -105,5 +105,5 @@ class _Info:
 
 
 def __array_namespace_info__() -> _Info:
-    """What the namespace can do."""
+    """The abilities of the namespace."""
     return _Info()

@@ -17,16 +17,17 @@ from einops import _backends  # type: ignore[import-not-found, unused-ignore]
 
 from ._api.create import arange, asarray
 from ._core.array import Array
+from ._core.base import NAMESPACE
 from ._core.rearrange import concatenate, expand_dims, stack, tile
 
 
 class Backend(_backends.AbstractBackend):  # type: ignore[misc, unused-ignore]
-    """What einops asks of a library; it finds this by looking for subclasses."""
+    """The functions that einops calls; it finds this by looking for subclasses."""
 
     framework_name = "partita"
 
     def is_appropriate_type(self, tensor: Any) -> bool:
-        """Whether it is an array of ours."""
+        """True if it is an array of ours."""
         return isinstance(tensor, Array)
 
     def from_numpy(self, x: Any) -> Array:
@@ -58,9 +59,9 @@ class Backend(_backends.AbstractBackend):  # type: ignore[misc, unused-ignore]
         return concatenate(tensors, axis)
 
     def is_float_type(self, x: Array) -> bool:
-        """Whether means are of the same type."""
+        """True if means are of the same type."""
         return x.dtype.kind in "fc"
 
     def einsum(self, pattern: str, *x: Array) -> Any:
         """Sums of products."""
-        return Array._functions.einsum(pattern, *x)
+        return NAMESPACE.einsum(pattern, *x)

@@ -29,7 +29,7 @@ class Missing(AttributeError):
         return AttributeError, (str(self),)
 
 
-# What tracebacks show.
+# Tracebacks show these names.
 Missing.__module__, Missing.__name__, Missing.__qualname__ = "builtins", "AttributeError", "AttributeError"
 
 

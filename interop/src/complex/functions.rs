@@ -46,7 +46,7 @@ impl Halves {
     }
 }
 
-/// Where the imaginary parts stand: the coordinate along the pair, as a truth value.
+/// The places of the imaginary parts: the coordinate along the pair, as a truth value.
 pub(super) fn is_second(like: &Array, pairs: &Distribution) -> Result<Array> {
     Array::coordinate(like.team(), pairs, pairs.rank() - 1, DType::Bool)
 }
@@ -90,7 +90,7 @@ pub(super) fn is_infinite(x: &Array) -> Array {
     x.abs().equal(f64::INFINITY)
 }
 
-/// Whether the sign bit is set; NaN has none here.
+/// True where the sign bit is set; NaN has none here.
 fn is_negative(x: &Array) -> Array {
     choose(&x.equal(0.0), 1.0 / x, x).less(0.0)
 }

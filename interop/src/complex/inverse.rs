@@ -8,7 +8,7 @@ use partita::Array;
 use partita::array::Operand;
 use std::f64::consts::{FRAC_PI_2, LN_2};
 
-/// Whether 1 is lost in z.
+/// True where 1 is lost in z.
 fn is_far(z: &Halves) -> Array {
     let (a, b) = (z.re.abs(), z.im.abs());
     a.maximum(&b).greater(limits(a.dtype()).far) | is_infinite(&a) | is_infinite(&b)

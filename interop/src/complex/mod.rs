@@ -18,7 +18,7 @@ use functions::{Halves, is_second, product};
 use partita::array::Operand;
 use partita::{Array, DType, Distribution, Result, Scalar};
 
-/// What an operation gives.
+/// The result of an operation.
 pub enum Outcome {
     /// Numbers, one per element.
     Real(Array),
@@ -58,7 +58,7 @@ pub fn constant(like: &Array, pairs: &Distribution, dtype: DType, (re, im): (f64
     Ok(second.select(&of(im).operand(&second), &of(re).operand(&second)))
 }
 
-/// Which elements are not zero.
+/// The mask of the elements that are not zero.
 pub fn is_nonzero(pairs: &Array) -> Array {
     let Halves { re, im } = Halves::of(pairs);
     re.not_equal(0.0) | im.not_equal(0.0)

@@ -8,7 +8,7 @@ pub const PROTOCOL: &str = "__distarray__";
 /// The version of the protocol that is written.
 pub const VERSION: [u32; 3] = [0, 10, 0];
 
-/// What one part says about itself.
+/// The description of one part.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct PartDescription {
     /// The version of the protocol.

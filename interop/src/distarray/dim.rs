@@ -10,13 +10,13 @@ pub struct DimDict {
     pub size: i64,
     /// The number of parts along the dimension.
     pub grid_size: i64,
-    /// Which of them this is.
+    /// The place of this part among them.
     pub grid_rank: i64,
-    /// What the part holds.
+    /// The indices that the part holds.
     pub kind: Kind,
 }
 
-/// What a part holds along one dimension.
+/// The indices that a part holds along one dimension.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Kind {
     /// A range, padding included: `'b'`.
@@ -27,7 +27,7 @@ pub enum Kind {
         stop: i64,
         /// Widths at the beginning and the end of the buffer.
         padding: (i64, i64),
-        /// Whether the two ends of the dimension are neighbours.
+        /// True if the two ends of the dimension are neighbours.
         periodic: bool,
     },
     /// Every so-many-th block, starting with one: `'c'`.
@@ -41,7 +41,7 @@ pub enum Kind {
     Unstructured {
         /// The indices in the order in which they are stored.
         indices: Vec<i64>,
-        /// Whether no other part lists one of them.
+        /// True if no other part lists one of them.
         one_to_one: bool,
     },
 }
@@ -49,7 +49,7 @@ pub enum Kind {
 const COMMON: [&str; 4] = ["dist_type", "size", "proc_grid_size", "proc_grid_rank"];
 
 impl DimDict {
-    /// What an empty entry means.
+    /// The meaning of an empty entry.
     pub fn undistributed(extent: i64) -> DimDict {
         let kind = Kind::Block { start: 0, stop: extent, padding: (0, 0), periodic: false };
         DimDict { size: extent, grid_size: 1, grid_rank: 0, kind }
@@ -68,7 +68,7 @@ impl DimDict {
         }
     }
 
-    /// Whether the two ends of the dimension are neighbours.
+    /// True if the two ends of the dimension are neighbours.
     pub fn periodic(&self) -> bool {
         matches!(self.kind, Kind::Block { periodic: true, .. })
     }
@@ -235,8 +235,8 @@ pub(super) fn check_column(column: &[(usize, &DimDict)]) -> Result<()> {
     }
 }
 
-/// What a part of a block column owns, and the widths of what it has copied from its neighbours: padding that
-/// is not boundary. In a periodic dimension none is.
+/// The indices that a part of a block column owns, and the widths of the copies of its neighbours' cells:
+/// padding that is not boundary. In a periodic dimension none is.
 #[derive(Clone, Copy)]
 pub(super) struct Owned {
     pub start: i64,

@@ -10,7 +10,7 @@ use super::dim::{DimDict, Kind};
 use crate::value::{Refusal, Result};
 
 impl PartDescription {
-    /// What `part` says about itself. All parts succeed or are refused alike.
+    /// The description of `part`. All parts succeed or are refused alike.
     pub fn from_distribution(dist: &Distribution, part: usize) -> Result<PartDescription> {
         let outside = |error: partita::index::IndexError| Refusal::new(error.to_string());
         dist.check_part(part).map_err(|error| outside(error).of_protocol(PROTOCOL))?;

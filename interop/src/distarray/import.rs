@@ -135,7 +135,7 @@ fn cyclic(column: &[&DimDict], size: i64, block_size: i64) -> Result<DimMap> {
     }
 }
 
-/// What a slice of a cyclic map leaves: the coordinates `start`, `start + step`, ...
+/// The indices in a slice of a cyclic map: the coordinates `start`, `start + step`, ...
 pub(crate) fn cut(size: i64, parts: usize, block: i64, start: i64, step: i64) -> Result<DimMap> {
     if start == 0 && step == 1 {
         return DimMap::cyclic(size, parts, block).map_err(beyond);

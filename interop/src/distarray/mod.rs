@@ -44,9 +44,9 @@ pub fn parse_all(parts: &[Value]) -> Result<Vec<PartDescription>> {
     Ok(parts)
 }
 
-/// Whether the descriptions of all parts, in the order of their ranks, describe one array: they agree in what
-/// is global, every place of the process grid is taken once, and the parts cover every dimension without gap
-/// and overlap.
+/// Checks that the descriptions of all parts, in the order of their ranks, describe one array: they agree in
+/// what is global, every place of the process grid is taken once, and the parts cover every dimension without
+/// gap and overlap.
 pub fn check_all(parts: &[PartDescription]) -> Result<()> {
     description::check_parts(parts).map_err(|refusal| refusal.of_protocol(PROTOCOL))
 }

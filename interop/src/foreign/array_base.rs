@@ -41,7 +41,7 @@ pub fn plain<'py>(
     made.map(|made| known.result(like, made)).transpose()
 }
 
-/// What an operator gives: what was tried, or what Python's rules say of the arguments.
+/// The result of an operator: the one that was tried, or that of Python's rules for the arguments.
 fn operated<'py>(
     py: Python<'py>,
     tried: impl FnOnce() -> PyResult<Option<Bound<'py, PyAny>>>,

@@ -25,7 +25,7 @@ pub(super) struct Fields {
     pub(super) is_viewed: bool,
 }
 
-/// What an array refers to.
+/// The objects that an array refers to.
 #[derive(Clone, Copy)]
 pub enum Field {
     /// The engine's array; of views null until they are read.
@@ -95,18 +95,18 @@ impl<'a, 'py> ArrayObject<'a, 'py> {
         found
     }
 
-    /// Where it has its elements, if it is a view.
+    /// The link to its elements, if it is a view.
     pub fn link(&self) -> Option<Bound<'py, Link>> {
         self.get(Field::Link)?.cast_into_exact().ok()
     }
 
-    /// Whether it has no dimensions.
+    /// True if it has no dimensions.
     pub fn is_scalar(&self) -> bool {
         // SAFETY: an object of the class has `Fields`.
         unsafe { (*self.fields()).is_scalar }
     }
 
-    /// Whether its elements cannot be assigned to.
+    /// True if its elements cannot be assigned to.
     pub fn is_readonly(&self) -> bool {
         // SAFETY: an object of the class has `Fields`.
         unsafe { (*self.fields()).is_readonly }
@@ -119,8 +119,8 @@ impl<'a, 'py> ArrayObject<'a, 'py> {
     }
 }
 
-/// What Python's part of the package says of its arrays: classes, and what decides where a rule of NumPy's
-/// has to.
+/// The classes of arrays of Python's part of the package, and its functions that decide by rules of
+/// NumPy's.
 pub struct Known {
     array: Py<PyType>,
     view: Py<PyType>,
@@ -143,19 +143,19 @@ pub fn set_rules(py: Python<'_>, classes: [Py<PyType>; 3], functions: [Py<PyAny>
     let _ = KNOWN.set(py, Known { array, view, scalar, unary, binary, select, assign, read });
 }
 
-/// Whether floating-point conditions may have to raise, which the rules see to.
+/// True if floating-point conditions may have to raise, which the rules see to.
 #[pyfunction]
 pub fn set_watched(watched: bool) {
     WATCHED.store(watched, Ordering::Relaxed);
 }
 
-/// What Python said, unless conditions may have to raise.
+/// The rules that Python set, unless conditions may have to raise.
 pub fn unwatched(py: Python<'_>) -> Option<&Known> {
     KNOWN.get(py).filter(|_| !WATCHED.load(Ordering::Relaxed))
 }
 
 impl Known {
-    /// What Python said, once its part of the package is there.
+    /// The rules that Python set, once its part of the package is there.
     pub fn get(py: Python<'_>) -> PyResult<&Known> {
         KNOWN.get(py).ok_or_else(|| PyTypeError::new_err("partita: expected its classes, given none yet"))
     }
@@ -220,7 +220,7 @@ pub fn native<'py>(known: &Known, object: &Bound<'py, PyAny>) -> PyResult<Option
     }
 }
 
-/// Where a view has its elements: `op` says which of `source`. `root` is the array that holds them.
+/// The link of a view to its elements: `op` says which of `source`. `root` is the array that holds them.
 #[pyclass(frozen, module = "partita._native")]
 pub struct Link {
     /// The array that it is a view of.
@@ -251,7 +251,7 @@ impl Link {
 }
 
 impl Link {
-    /// What it selects, if it is a slice.
+    /// The selection, if it is a slice.
     pub fn selection<'a, 'py>(&'a self, py: Python<'py>) -> Option<&'a Bound<'py, Selection>> {
         self.op.bind(py).cast_exact::<Selection>().ok()
     }

@@ -12,7 +12,7 @@ use pyo3::types::PyCapsule;
 use crate::dlpack::{Borrowed, Elements, ForeignMemory, place_name};
 use crate::python::runtime::raised;
 
-/// Where a device's memory is, in DLPack's terms.
+/// The place of a device's memory, in DLPack's terms.
 pub fn location(of: &partita::Device) -> DLDevice {
     let device_type = match of.kind() {
         DeviceKind::Host => return DLDevice::CPU,
@@ -24,7 +24,7 @@ pub fn location(of: &partita::Device) -> DLDevice {
     DLDevice { device_type, device_id: alike.take_while(|device| *device != of).count() as i32 }
 }
 
-/// Where a part's memory is: the host's, too, if it is a device's whose memory this process addresses.
+/// The place of a part's memory: the host's, too, if it is a device's whose memory this process addresses.
 pub fn place(part: &array::Part) -> DLDevice {
     if part.device().is_addressable() { DLDevice::CPU } else { location(part.device()) }
 }

@@ -30,7 +30,7 @@ use crate::python::runtime::{detached, raised};
 
 const NAME: &CStr = c"dlpack_exchange_api";
 
-/// How an allocator says what went wrong.
+/// The way in which an allocator says what went wrong.
 type SetError = unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char);
 
 /// dlpark's struct, shared between threads.

@@ -114,7 +114,7 @@ impl Description {
         (0..dist.parts()).map(|part| distarray::PartDescription::from_distribution(&dist, part)).collect()
     }
 
-    /// What `__distarray__` says of all parts, in the words of this protocol: what is owned, without padding.
+    /// The descriptions of all parts in `__distarray__`, as this protocol has them: owned cells, no padding.
     pub fn from_distarray(
         parts: &[distarray::PartDescription],
         place: impl Fn(usize) -> PartitionLocation,

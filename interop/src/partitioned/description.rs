@@ -27,7 +27,7 @@ pub struct PartitionEntry {
     pub shape: Vec<i64>,
     /// The data or a reference to it.
     pub data: Value,
-    /// Where it can be accessed.
+    /// The place at which it can be accessed.
     pub location: Vec<PartitionLocation>,
 }
 
@@ -63,7 +63,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// What refusals begin with.
+    /// The words that refusals begin with.
     pub fn name(self) -> &'static str {
         match self {
             Dialect::Draft => "__partitioned__",
@@ -75,7 +75,7 @@ impl Dialect {
     }
 }
 
-/// Where a partition can be accessed.
+/// The place at which a partition can be accessed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PartitionLocation {
     /// A process on a node, and a device of it.

@@ -12,7 +12,7 @@ fn at(key: &Value, refusal: Refusal) -> Refusal {
     refusal.under(format_args!("[{}]", key_text(key)))
 }
 
-/// Which dialect a description is written in, right or wrong.
+/// The dialect of a description, right or wrong.
 pub(super) fn dialect(value: &Value) -> Dialect {
     let Value::Dict(dict) = value else { return Dialect::Draft };
     if dict.get("partition_tiling").is_none() && dict.get("shape").is_some() {

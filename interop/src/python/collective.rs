@@ -165,7 +165,7 @@ impl Collective {
         Partition(self.operator.target().clone())
     }
 
-    /// What it is called.
+    /// The name.
     #[getter]
     fn name(&self) -> &'static str {
         self.name
@@ -186,7 +186,7 @@ impl Collective {
         detached(py, made).map(Array::of)
     }
 
-    /// What it sends for an array, link by link.
+    /// The bytes that it sends for an array, link by link.
     fn explain(&self, py: Python<'_>, x: &Array) -> PyResult<String> {
         let value = x.value(py)?;
         let dist = value.distribution().map_err(raised)?;

@@ -92,10 +92,10 @@ impl Device {
     }
 }
 
-/// How pickle makes an object again: a function and its arguments.
+/// The way in which pickle makes an object again: a function and its arguments.
 type Reconstruction<'py, A> = (Bound<'py, PyAny>, A);
 
-/// What `devices=` accepts: nothing, a word, a device, or a list of words and devices.
+/// The values that `devices=` accepts: nothing, a word, a device, or a list of words and devices.
 #[derive(FromPyObject)]
 pub enum Devices {
     /// Such as 'host' or 'wgpu'.
@@ -213,13 +213,13 @@ impl Team {
         self.0.rank()
     }
 
-    /// What carries messages between the processes: 'TCP', or the name of an MPI library. None for one.
+    /// The carrier of messages between the processes: 'TCP', or the name of an MPI library. None for one.
     #[getter]
     fn wire(&self) -> Option<String> {
         self.0.wire().filter(|ranks| ranks.count() > 1).map(partita::wire::Ranks::wire_name)
     }
 
-    /// How many processes the team is over.
+    /// The number of processes of the team.
     #[getter]
     fn ranks(&self) -> usize {
         self.0.ranks()
@@ -237,7 +237,7 @@ impl Team {
         self.local_members().into_iter().map(|member| Device(self.0.device(member).clone())).collect()
     }
 
-    /// What people call the device of every member, with its rank if there are several.
+    /// The name of the device of every member, with its rank if there are several.
     #[getter]
     fn device_names(&self) -> Vec<String> {
         let name = |member| match self.0.ranks() {
@@ -247,7 +247,7 @@ impl Team {
         (0..self.0.size()).map(name).collect()
     }
 
-    /// What every process of the team has, in bytes, at each of them. Collective.
+    /// The bytes of every process of the team, at each of them. Collective.
     fn share<'py>(
         &self,
         py: Python<'py>,

@@ -86,11 +86,11 @@ impl Shape {
     }
 }
 
-/// Which part of a team owns and stores which cells of an array.
+/// The cells of an array that each part of a team owns and stores.
 #[pyclass(frozen, eq, module = "partita")]
 #[derive(Clone, PartialEq)]
 pub struct Distribution {
-    /// Who holds the parts.
+    /// The team that holds the parts.
     pub team: partita::Team,
     /// The division.
     pub dist: partita::Distribution,
@@ -212,13 +212,13 @@ impl Distribution {
         pairs(py, self.dist.boundary())
     }
 
-    /// Which dimensions are periodic.
+    /// The periodic dimensions.
     #[getter]
     fn periodic<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, (0..self.dist.rank()).map(|d| self.dist.periodic(d)))
     }
 
-    /// What kind of map every dimension has: 'block', 'cyclic', 'unstructured', ...
+    /// The kind of map of every dimension: 'block', 'cyclic', 'unstructured', ...
     #[getter]
     fn kinds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, (0..self.dist.rank()).map(|d| self.dist.map(d).kind()))
@@ -379,7 +379,7 @@ fn pairs<'py>(py: Python<'py>, (lo, hi): (Index, Index)) -> PyResult<Bound<'py, 
     PyTuple::new(py, lo.iter().copied().zip(hi.iter().copied()))
 }
 
-/// What a part owns: per dimension (start, stop), or a NumPy array of indices.
+/// The indices that a part owns: per dimension (start, stop), or a NumPy array of indices.
 pub fn owned<'py>(
     py: Python<'py>,
     dist: &partita::Distribution,

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use super::runtime::raised;
 use crate::distarray::cut;
 
-/// What a distribution is made of, per dimension.
+/// The maps of a distribution, per dimension.
 #[derive(FromPyObject, IntoPyObject)]
 #[pyo3(from_item_all)]
 pub struct DistributionFacts {

@@ -86,7 +86,7 @@ fn cuda_library() -> Option<String> {
     partita::device::cuda::library()
 }
 
-/// What the MPI library that is loaded, or that can be, says of itself, or why there is none.
+/// The text in which the MPI library that is loaded, or can be, names itself, or why there is none.
 #[pyfunction]
 fn mpi_library() -> (Option<String>, String) {
     #[cfg(unix)]

@@ -20,7 +20,7 @@ use crate::element::Element;
 use crate::foreign::capsule::{place, publish};
 use crate::foreign::exchange_table;
 
-/// What a consumer asks of `__dlpack__`.
+/// The request of a consumer of `__dlpack__`.
 struct ExportRequest<'a, 'py> {
     stream: Option<&'a Bound<'py, PyAny>>,
     versioned: bool,
@@ -106,8 +106,8 @@ fn typestr(element: Element) -> Option<String> {
     Some(format!("{order}{letter}{}", element.size_bytes()))
 }
 
-/// What `__array_interface__` and `__cuda_array_interface__`, version 3, say of memory at an address. Objects
-/// elsewhere have no such attribute.
+/// The dict of `__array_interface__` and `__cuda_array_interface__`, version 3, for memory at an address.
+/// Objects elsewhere have no such attribute.
 fn interface<'py>(
     py: Python<'py>,
     name: &str,
@@ -268,7 +268,7 @@ impl Stored {
     }
 }
 
-/// What a part or a part with its halo holds.
+/// The cells that a part, or a part with its halo, holds.
 fn memory<'a, T: PyClass<BaseType = Memory>>(object: &'a Bound<'_, T>) -> &'a Memory {
     object.as_super().get()
 }

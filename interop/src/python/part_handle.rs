@@ -15,9 +15,9 @@ use crate::element::{Element, TypedPart};
 pub struct Memory {
     /// The part that has them.
     pub typed: TypedPart,
-    /// Which of its cells.
+    /// The cells of that part.
     pub cells: Cells,
-    /// Whether they are lent to be written, at the moment.
+    /// The state of a loan to be written.
     pub loan: LoanState,
 }
 
@@ -25,13 +25,13 @@ pub struct Memory {
 pub type LoanState = Option<Arc<AtomicBool>>;
 
 impl Memory {
-    /// Whether consumers may write.
+    /// True if consumers may write.
     pub fn is_writable(&self) -> bool {
         self.loan.as_ref().is_some_and(|open| open.load(Ordering::Acquire))
     }
 }
 
-/// What one member of the team holds of an array. Its memory is the cells it owns.
+/// The part of an array that one member of the team holds. Its memory is the cells it owns.
 #[pyclass(frozen, extends = Memory, module = "partita")]
 pub struct Part;
 

@@ -18,7 +18,7 @@ fn refused(refusal: Refusal) -> PyErr {
     PyValueError::new_err(refusal.to_string())
 }
 
-/// What a part says about itself in `__distarray__`, its buffer None; that buffer's shape, and its memory. A
+/// A part's description in `__distarray__`, its buffer None; that buffer's shape, and its memory. A
 /// part that owns nothing has no memory, whatever the shape.
 #[pyfunction]
 pub fn say_distarray<'py>(

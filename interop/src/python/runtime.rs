@@ -23,11 +23,11 @@ use pyo3::types::PyType;
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 /// The thread that ends the process, from the moment it does. It alone may still begin calls.
 static ENDING: OnceLock<ThreadId> = OnceLock::new();
-/// How long the end waits for calls of other threads; an endless one is not to hold up the process.
+/// The time that the end waits for calls of other threads; an endless one is not to hold up the process.
 const END_DEADLINE: Duration = Duration::from_secs(5);
 
 thread_local! {
-    /// What a handler of Ctrl-C raised in this thread, until the call that it ended returns.
+    /// The error that a handler of Ctrl-C raised in this thread, until the call that it ended returns.
     static RAISED: Cell<Option<PyErr>> = const { Cell::new(None) };
     /// Calls under way in this thread, one inside the other: a call may run Python code that calls.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
@@ -99,7 +99,7 @@ pub fn install_interrupts() {
     });
 }
 
-/// What the engine calls things, and what they are called here. Of what is not listed, only the separator of
+/// Names of the engine, and the names here. Of what is not listed, only the separator of
 /// names is another. What was given is the user's own text, and stays as it is.
 const NAMES: &[(&str, &str)] = &[
     (

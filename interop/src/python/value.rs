@@ -12,7 +12,7 @@ use crate::value::{Buffer, Dict, IndexArray, Value};
 /// Descriptions are shallow; what goes deeper is no description, and may contain itself.
 const DEEPEST: usize = 8;
 
-/// How to read an object: the key it stands under says whether its numbers matter.
+/// The way to read an object: the key it stands under says whether its numbers matter.
 #[derive(Clone, Copy)]
 enum Role {
     Plain,

@@ -16,13 +16,13 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("engine/src", 47_027),
     ("simcuda/src", 8_530),
     ("interop/src", 8_765),
-    ("interop/python", 14_209),
+    ("interop/python", 14_142),
     ("benches", 9_415),
-    ("xtask", 5_446),
+    ("xtask", 5_447),
     ("examples", 2_700),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 124_010;
+pub const TOTAL_BUDGET: usize = 123_944;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

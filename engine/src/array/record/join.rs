@@ -210,10 +210,10 @@ impl Array {
         Ok((*widened(&layout, &halo)?.unwrap_or(layout)).clone())
     }
 
-    /// Element `i` of the result is element `i + offsets`, wrapping around. Recorded. Of blocks it is a view,
-    /// as [`Array::shift`], distributed like the array; where the array is periodic a halo holds the
-    /// cells that wrap around; otherwise a copy in temporary memory holds them and all other operand cells.
-    #[doc = example!("assert_eq!(u.roll(&[0, 1]).to_vec::<f64>()?, [1.0, 2.0, 0.0, 4.0, 5.0, 3.0]);")]
+    /// Element `i` of the result is element `i - offsets`, wrapping around, as in NumPy; [`Array::shift`] has
+    /// the other sign. Recorded. Of blocks it is a view, distributed like the array; where the array is
+    /// periodic a halo holds the cells that wrap around; otherwise a copy in temporary memory does.
+    #[doc = example!("assert_eq!(u.roll(&[0, 1]).to_vec::<f64>()?, [2.0, 0.0, 1.0, 5.0, 3.0, 4.0]);")]
     pub fn roll(&self, offsets: &[i64]) -> Array {
         self.or_failed(self.try_roll(offsets))
     }
@@ -224,17 +224,17 @@ impl Array {
             let (expected, given) = (format!("{} offsets", self.rank()), format!("{offsets:?}"));
             return Err(Error::invalid("roll", expected, given, "give one offset per dimension"));
         }
+        let extents = self.shape();
+        let back = Index::from_fn(self.rank(), |d| -(offsets[d] % extents[d].max(1)));
         if dist.is_block() {
-            return self.turned_round(&Index::new(offsets)?);
+            return self.turned_round(&back);
         }
-        let wrapping = |d: usize, periodic: bool| if dist.periodic(d) == periodic { offsets[d] } else { 0 };
+        let wrapping = |d: usize, periodic: bool| if dist.periodic(d) == periodic { back[d] } else { 0 };
         let view = match (0..self.rank()).any(|d| wrapping(d, true) != 0) {
             true => self.shift(&(0..self.rank()).map(|d| wrapping(d, true)).collect::<Vec<i64>>()),
             false => self.clone(),
         };
-        let extents = self.shape();
-        let by: Vec<i64> =
-            (0..self.rank()).map(|d| wrapping(d, false).rem_euclid(extents[d].max(1))).collect();
+        let by = Index::from_fn(self.rank(), |d| wrapping(d, false).rem_euclid(extents[d].max(1)));
         if by.iter().all(|&by| by == 0) {
             return Ok(view);
         }

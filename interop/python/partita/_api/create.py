@@ -15,11 +15,6 @@ from .._core.rules import require_fit
 from .._core.watch import is_watched, watch
 from .._native import Distribution, Team
 
-__all__ = [
-    "arange", "asarray", "empty", "empty_like", "from_dlpack", "from_parts", "full", "full_like", "ones", "ones_like", "zeros",
-    "zeros_like",
-]  # fmt: skip
-
 Number = bool | int | float | complex
 
 

@@ -9,8 +9,6 @@ from .._core import dtypes
 from .._core.dtypes import DType, as_dtype
 from .._native import Team
 
-__all__ = ["default_team", "get_default_dtype", "get_default_team", "set_default_dtype", "set_default_team"]
-
 
 def _checked(team: Any) -> Team | None:
     if team is not None and not isinstance(team, Team):

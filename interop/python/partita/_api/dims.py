@@ -6,8 +6,6 @@ import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Block", "Cyclic", "Unstructured"]
-
 
 @dataclass(frozen=True)
 class Block:

@@ -10,10 +10,8 @@ from typing import Any
 #: Flags of code objects; their module takes a hundredth of a second to import.
 _TAKES_ARGS, _TAKES_WORDS = 4, 8
 _ORDER = ("", "Parameters", "Attributes", "Returns", "Yields", "Raises", "Notes", "Examples")
-#: What functions of elements take beside their operands.
+#: Arguments of functions of elements beside their operands.
 _SETTINGS = ["out", "where", "casting", "order", "dtype", "subok"]
-#: Docstrings of methods that are functions.
-_TWIN = "As ``partita.{}``."
 #: One of these words says who calls a function.
 _PLACES = ("Local", "local.", "ollective")
 
@@ -23,12 +21,12 @@ class _Texts:
 
     def __init__(self) -> None:
         self.parameters: dict[str, tuple[str, str]] = {}
-        #: What classes are made of.
+        #: Parameters of classes.
         self.classes: dict[str, str] = {}
         self.examples: dict[str, list[str]] = {}
         #: Functions whose parameters and results are those of another one.
         self.same: dict[str, str] = {}
-        #: What is said of names that do not only record.
+        #: Notes of names that do not only record.
         self.notes: dict[str, str] = {}
         with open(f"{__file__.removesuffix('.py')}.txt", encoding="utf-8") as file:
             lines = file.read().splitlines()
@@ -63,17 +61,10 @@ def describe(space: Any, others: dict[str, Any]) -> None:
             if short.startswith("_") or id(target) in done or not (is_ufunc or isinstance(target, (FunctionType, type))):
                 continue
             name = prefix.strip() + short if prefix.strip() else target.__name__
-            if target.__doc__ and target.__doc__ != _TWIN.format(short) and (not isinstance(target, type) or name in texts.examples):
+            if target.__doc__ and (not isinstance(target, type) or name in texts.examples):
                 done.add(id(target))
                 like = _sections(_dedented(getattr(space, texts.same[name]).__doc__)) if name in texts.same else {}
                 target.__doc__ = _document(texts, name, target, target._function if is_ufunc else target, like)
-    for name, method in vars(space.Array).items():
-        if getattr(method, "__doc__", None) == _TWIN.format(name):
-            # The array is the first operand.
-            twin = getattr(space, name)
-            sections = _sections(twin.__doc__)
-            sections["Parameters"] = "\n".join(_without_first(sections["Parameters"].splitlines()))
-            method.__doc__, method.__wrapped__ = _joined({title: text for title, text in sections.items() if text}), twin
 
 
 def _document(texts: _Texts, name: str, target: Any, function: Any, like: dict[str, str]) -> str:
@@ -124,11 +115,6 @@ def _entries(section: str) -> dict[str, str]:
 
 def _joined(sections: dict[str, str]) -> str:
     return "\n\n".join(f"{title}\n{'-' * len(title)}\n{sections[title]}" if title else sections[""] for title in _ORDER if title in sections)
-
-
-def _without_first(lines: list[str]) -> list[str]:
-    """The parameters but the first."""
-    return lines[next((n for n, line in enumerate(lines[1:], 1) if not line.startswith(" ")), len(lines)) :]
 
 
 def _parameters(texts: _Texts, function: Any, settings: list[str], own: dict[str, str]) -> str:

@@ -21,8 +21,6 @@ from .create import asarray, from_parts
 if TYPE_CHECKING:
     from .._native import Distribution
 
-__all__ = ["load", "load_state", "save", "save_state"]
-
 _Given = TypeVar("_Given")
 _Made = TypeVar("_Made")
 

@@ -22,8 +22,6 @@ from .._core.watch import PACKAGE, Checks, Constants, Step, modes
 from .._core.watch import step as running
 from .._native import Distribution
 
-__all__ = ["Loop"]
-
 
 #: So many steps get their numbers at once.
 _ROWS = 1024
@@ -159,21 +157,21 @@ class Loop:
         state = "replays" if self.is_replaying else "not recorded yet"
         return f"<partita.Loop of {name}, {state}, steps per exchange: {self.steps_per_exchange}>"
 
-    #: Where conditions that raise are kept while the step is replayed, and what they mean; see `partita.errstate`.
+    #: The flags of conditions that raise while the step is replayed, and their meanings; see `partita.errstate`.
     _checked: tuple[_native.Array, Checks] | None
 
     @property
     def steps_per_exchange(self) -> int:
-        """How many steps share an exchange of halos from now on."""
+        """The number of steps that share an exchange of halos from now on."""
         return self._loop.steps_per_exchange
 
     def explain(self) -> str:
-        """How many steps share an exchange, with which halos, and why, in words. Local."""
+        """The number of steps that share an exchange, their halos and the reason, in words. Local."""
         return self._loop.explain() or "not run yet"
 
     @property
     def is_replaying(self) -> bool:
-        """Whether the next step is replayed rather than run through Python."""
+        """True if the next step is replayed rather than run through Python."""
         return self._loop.is_replaying
 
     def run(

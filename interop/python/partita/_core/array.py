@@ -6,22 +6,26 @@ import math
 import numbers
 import operator
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from .. import _native
 from . import rearrange, reductions, rules
-from .base import BaseArray, scalar_of
+from .base import NAMESPACE, BaseArray, scalar_of
 from .describe import html_of, partitioned, representation, summary, text_of
 from .dtypes import as_dtype, bfloat16, bool_, int8
 from .memory import NUMBERS, OnDevice, of_host, team_of, write_all
-from .rules import Operand, operate, unary
+from .rules import Operand, operate
 from .views import indexing
 from .views.addresses import Flags, strides_of
 from .views.links import Bits, read, view
 from .views.writable import Loan, writable
 from .watch import in_step
 
-__all__ = ["Array"]
+if TYPE_CHECKING:
+    from .._numpy.dispatch import Methods as _Methods
+else:
+    # Takes the methods of the other class when the modules above are there.
+    _Methods = BaseArray
 
 _Method = Callable[[Any, Operand], "Array"]
 _M = TypeVar("_M", bound=Callable[..., Any])
@@ -40,16 +44,6 @@ def _in_place(name: str) -> _Method:
         return indexing.assign_all(self, combine(self, other))  # type: ignore[no-any-return]
 
     return _named(method, f"__i{name}__")
-
-
-def _function(name: str) -> Callable[..., Any]:
-    """The method that is a function of `partita`."""
-
-    def method(self: Array, *args: Any, **words: Any) -> Any:
-        return getattr(self._functions, name)(self, *args, **words)
-
-    method.__doc__ = f"As ``partita.{name}``."
-    return _named(method, name)
 
 
 class _Flat:
@@ -99,7 +93,7 @@ def _unpickled(elements: Any, where: _native.Distribution | _native.Team, dtype:
     return Array(*of_host(elements, dtype, where))
 
 
-class Array(BaseArray):
+class Array(_Methods):
     """A distributed N-D array. Made by ``partita.zeros``, ``asarray`` and others.
 
     Arithmetic only records; reading, ``eval`` and assignment compute. Slices, transposes and the like are views, as in
@@ -112,9 +106,6 @@ class Array(BaseArray):
     __hash__ = None  # type: ignore[assignment]
     #: Before lists and NumPy's arrays, where packages ask for it.
     __array_priority__ = 100.0
-    #: The modules with NumPy's functions and NumPy's protocols: they lie above, and set this.
-    _functions: ClassVar[Any] = None
-    _dispatch: ClassVar[Any] = None
 
     # Operators.
 
@@ -156,6 +147,9 @@ class Array(BaseArray):
             raise TypeError("iteration over an array without dimensions; use u.item()")
         return (self[i] for i in range(len(self)))
 
+    def __reversed__(self) -> Iterator[Self]:
+        return (self[i] for i in reversed(range(len(self))))
+
     # Functions that are methods, too.
 
     sum, prod, mean = reductions.sum, reductions.prod, reductions.mean
@@ -163,12 +157,7 @@ class Array(BaseArray):
     all, any = reductions.all, reductions.any
     squeeze, ravel, roll, swapaxes = rearrange.squeeze, rearrange.ravel, rearrange.roll, rearrange.swapaxes
     diagonal, repeat = rearrange.diagonal, rearrange.repeat
-    std, var, ptp, cumsum, cumprod = map(_function, ("std", "var", "ptp", "cumsum", "cumprod"))
-    clip, round, conj, conjugate = map(_function, ("clip", "round", "conj", "conjugate"))
-    dot, trace, nonzero, take, put, choose, searchsorted = map(
-        _function, ("dot", "trace", "nonzero", "take", "put", "choose", "searchsorted")
-    )
-    argpartition, argsort = map(_function, ("argpartition", "argsort"))
+    conj = conjugate = rules.conj
 
     byteswap, ctypes, data, dump, dumps, resize = map(_Absent, ("byteswap", "ctypes", "data", "dump", "dumps", "resize"))
 
@@ -183,18 +172,6 @@ class Array(BaseArray):
     def flatten(self, order: str = "C") -> Self:
         """A copy of all elements in C order, in one dimension."""
         return rearrange.reshape(self, (self.size,), order, copy=True)
-
-    def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> Self:
-        """As ``partita.compress``, which has the condition first."""
-        return self._functions.compress(condition, self, axis, out)  # type: ignore[no-any-return]
-
-    def sort(self, axis: int = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None) -> None:
-        """Puts the elements of each line in order, in place; see ``partita.sort``. Computes. Collective."""
-        indexing.assign_all(self, self._functions.sort(self, operator.index(axis), kind, order, stable=stable))
-
-    def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None) -> None:
-        """As ``partita.partition``, in place. Computes. Collective."""
-        indexing.assign_all(self, self._functions.partition(self, kth, operator.index(axis), kind, order))
 
     def fill(self, value: Operand) -> None:
         """Assigns one number to all elements. Computes."""
@@ -217,7 +194,7 @@ class Array(BaseArray):
 
     @flat.setter
     def flat(self, values: Operand) -> None:
-        self._functions.put(self, range(self.size), values)
+        self.put(range(self.size), values)
 
     @property
     def itemsize(self) -> int:
@@ -230,7 +207,7 @@ class Array(BaseArray):
         return strides_of(self)[1]
 
     def setflags(self, write: bool | None = None, align: Any = None, uic: Any = None) -> None:
-        """Whether elements can be assigned to."""
+        """Lets elements be assigned to, or not."""
         if write is not None:
             self.flags.writeable = write
 
@@ -278,7 +255,7 @@ class Array(BaseArray):
 
     @property
     def flags(self) -> Flags:
-        """Whether the array is writeable, a view, contiguous, as in NumPy; see `partita._core.views.addresses.Flags`."""
+        """NumPy's flags: whether the array is writeable, a view, contiguous; see `partita._core.views.addresses.Flags`."""
         return Flags(self)
 
     @property
@@ -288,19 +265,11 @@ class Array(BaseArray):
 
     # Other packages and other places.
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **settings: Any) -> Any:
-        """NumPy's functions of elements, and its operators with an array of NumPy's on the left; see `partita._numpy.dispatch`."""
-        return self._dispatch.array_ufunc(ufunc, method, inputs, settings)
-
-    def __array_function__(self, function: Any, types: Any, args: Any, settings: Any) -> Any:
-        """NumPy's other functions."""
-        return self._dispatch.array_function(function, types, args, dict(settings))
-
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """`partita`, which has the names of the array API standard 2024.12 beside NumPy's; `partita.array_api` has no others."""
         if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
             raise ValueError(f"__array_namespace__: expected a version up to 2024.12, given {api_version!r}")
-        return self._functions
+        return NAMESPACE
 
     def to_device(self, device: OnDevice, /, *, stream: Any = None) -> Self:
         """The array on another team, which may be given as a device or a word such as 'host'."""
@@ -369,7 +338,7 @@ class Array(BaseArray):
         return partitioned(self)
 
     def __contains__(self, element: Operand) -> bool:
-        """Whether an element is equal. Computes. Collective."""
+        """True if an element is equal. Computes. Collective."""
         return bool((self == element).any())
 
     def __str__(self) -> str:
@@ -464,7 +433,7 @@ class _Scalar(Array):
         return math.trunc(self.item())  # type: ignore[arg-type]
 
     def is_integer(self) -> bool:
-        """Whether the number is integral, as Python's ``float.is_integer``. Computes. Collective."""
+        """True if the number is integral, as Python's ``float.is_integer``. Computes. Collective."""
         value = self.item()
         return isinstance(value, int) or value.is_integer()  # type: ignore[union-attr]
 

@@ -8,7 +8,7 @@ dimensions is an engine array of one element with the flag ``_scalar``.
 from __future__ import annotations
 
 import math
-import weakref
+import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
@@ -21,6 +21,8 @@ from .watch import is_watched, watch, watched
 if TYPE_CHECKING:
     import numpy as np
 
+#: The package, whose functions lie above.
+NAMESPACE: Any = sys.modules[__name__.partition(".")[0]]
 #: Some class of arrays: functions give what they are given.
 A = TypeVar("A", bound="BaseArray")
 
@@ -71,7 +73,7 @@ class BaseArray(_native.ArrayBase):
 
     @property
     def dist(self) -> _native.Distribution:
-        """Which part owns which elements. An array without dimensions has that of one element."""
+        """The distribution of the elements over the parts. An array without dimensions has that of one element."""
         return self._native.dist
 
     @property
@@ -202,7 +204,7 @@ class BaseArray(_native.ArrayBase):
         return whole.parts[0].__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """Where `__dlpack__` exports memory: the device of the only part, otherwise the host."""
+        """The device of the memory that `__dlpack__` exports: the device of the only part, otherwise the host."""
         return self.parts[0].__dlpack_device__() if self._is_one_part() else (1, 0)
 
     @property
@@ -293,7 +295,7 @@ class BaseArray(_native.ArrayBase):
         return type(self)(self._native.redistribute(dist), self._scalar)
 
     def explain(self, to: _native.Distribution | None = None) -> str:
-        """What computing this array will run: kernels with the bytes they touch at least and their operations, plans
+        """The work of computing this array: kernels with the bytes they touch at least and their operations, plans
         with the bytes of every link of two parts, and how many cells are computed while these travel. With ``to``
         the bytes of every link when it is redistributed to another distribution of its team. Sends nothing, computes
         nothing."""

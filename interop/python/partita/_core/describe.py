@@ -51,7 +51,7 @@ def _division(array: BaseArray) -> str:
 
 
 def representation(array: BaseArray) -> str:
-    """What ``repr`` says. Local, and never fails."""
+    """The text of ``repr``. Local, and never fails."""
     try:
         elements = shown(array, separator=", ", prefix="Array(", suffix=",")
         if elements is None:
@@ -73,7 +73,7 @@ def summary(array: BaseArray) -> str:
 
 
 def is_computed(array: BaseArray) -> bool:
-    """Whether reading computes nothing but a copy."""
+    """True if reading computes nothing but a copy."""
     return (array if array._link is None else array._link.root)._native.is_in_memory()
 
 
@@ -145,7 +145,7 @@ def _page(array: BaseArray, values: str) -> str:
 
 
 def address(ranks: int) -> str:
-    """Where others reach this process: on the machine itself, or on the machine's network."""
+    """The address at which others reach this process: on the machine itself, or on the machine's network."""
     try:
         return "127.0.0.1" if ranks == 1 else socket.gethostbyname(socket.gethostname())
     except OSError:
@@ -162,7 +162,7 @@ def _visible(part: _native.Memory) -> Any:
 
 
 def distarray(part: _native.Part) -> dict[str, Any]:
-    """What a part says in ``__distarray__``. Its halo is padding, at each seam as wide as both sides have it; the buffer
+    """A part's description in ``__distarray__``. Its halo is padding, at each seam as wide as both sides have it; the buffer
     is that window of the part's memory."""
     described, shape, memory = _native.say_distarray(part)
     seen = _visible(memory)
@@ -188,7 +188,7 @@ def device_of(data: Any) -> str:
 
 
 def get(data: Any) -> Any:
-    """What ``data`` stands for, which here is itself."""
+    """The object that ``data`` stands for, which here is itself."""
     return data
 
 

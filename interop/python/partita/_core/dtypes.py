@@ -5,11 +5,6 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-__all__ = [
-    "DType", "bfloat16", "bool_", "complex64", "complex128", "float16", "float32", "float64", "int8", "int16", "int32",
-    "int64", "uint8", "uint16", "uint32", "uint64",
-]  # fmt: skip
-
 
 class DType:
     """An element type. Equal to NumPy's dtype of the same name, to its name, and usable as NumPy's ``dtype=``. What else NumPy's
@@ -54,7 +49,7 @@ class DType:
         return sys.modules["numpy"].dtype if "numpy" in sys.modules and self.name != "bfloat16" else DType
 
     def __instancecheck__(self, value: object) -> bool:
-        """Whether a value is NumPy's scalar of this type."""
+        """True if a value is NumPy's scalar of this type."""
         return "numpy" in sys.modules and isinstance(value, self.dtype.type)
 
     def __getattr__(self, name: str) -> Any:

@@ -18,11 +18,11 @@ from ..errors import UnsupportedError
 
 Shape = int | Sequence[int]
 Flagged = tuple[_native.Array, bool]
-#: What a team may be given as: itself, or devices.
+#: Ways to give a team: itself, or devices.
 OnDevice = Team | Device | str | Sequence[Device | str] | None
 
 NUMBERS = (bool, int, float, complex)
-#: What has no type of NumPy's of its own.
+#: Values of Python, which have no type of NumPy's.
 _LISTS = (*NUMBERS, list, tuple)
 
 
@@ -62,7 +62,7 @@ def set_gather_limit(limit: int | None) -> None:
 
 
 def get_gather_limit() -> int | None:
-    """How many bytes functions that do not say so may gather on the host; None without a limit. Local."""
+    """The bytes that functions that do not say so may gather on the host; None without a limit. Local."""
     return _limit[0]
 
 

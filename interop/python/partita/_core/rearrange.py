@@ -323,7 +323,7 @@ def roll(a: A, shift: int | Sequence[int], axis: Axes = None) -> A:
         offsets[one_axis("roll", d, a.ndim)] += by
     # Less than once around, in the direction that was given: short ways are read from halos.
     turns = [by if abs(by) < n else by % max(n, 1) for by, n in zip(offsets, a.shape, strict=True)]
-    return a.copy() if a._scalar else type(a)(a._native.roll([-by for by in turns]))
+    return a.copy() if a._scalar else type(a)(a._native.roll(turns))
 
 
 def take(a: A, indices: Any, axis: int | None = None) -> A:

@@ -17,12 +17,8 @@ from .rules import binary, conj
 from .views.indexing import select, write
 from .watch import is_watched, watch, watched
 
-__all__ = [
-    "all", "any", "argmax", "argmin", "matmul", "matrix_transpose", "max", "mean", "min", "prod", "sum", "tensordot", "vecdot",
-]  # fmt: skip
 
-
-#: What masked elements are replaced by, and the function that adds an initial value.
+#: The replacement of masked elements, and the function that adds an initial value.
 _UNITS: dict[str, Any] = {"sum": 0, "sum_reproducible": 0, "prod": 1, "all": True, "any": False}
 _COMBINED = {"sum": "add", "sum_reproducible": "add", "prod": "multiply", "min": "minimum", "max": "maximum"}
 
@@ -89,7 +85,7 @@ def _reduced(name: str, array: A, axis: Axis, keepdims: bool) -> A:
 
 
 def _reduced_type(name: str, dtype: DType) -> DType:
-    """What a reduction makes of elements of a type."""
+    """The type of a reduction of elements of a type."""
     if name in ("all", "any"):
         return bool_
     if name.startswith("mean") and dtype.kind in "bui":
@@ -169,12 +165,12 @@ def any(a: A, axis: Axis = None, out: Any = None, keepdims: bool = False, *, whe
 
 
 def argmin(a: A, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> A:
-    """Where the smallest element is: along ``axis``, or in the array flattened in C order."""
+    """The index of the smallest element: along ``axis``, or in the array flattened in C order."""
     return reduce("argmin", a, axis, keepdims, out=out)
 
 
 def argmax(a: A, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> A:
-    """Where the largest element is: along ``axis``, or in the array flattened in C order."""
+    """The index of the largest element: along ``axis``, or in the array flattened in C order."""
     return reduce("argmax", a, axis, keepdims, out=out)
 
 

@@ -12,12 +12,12 @@ from typing import Any, NoReturn
 from .. import _native
 from .base import A, BaseArray, array_of, made, operand
 from .dtypes import (
-    ALL, DType, bool_, complex_for, default, float16, float32, float_for, int8, int64, result_type,
+    ALL, DType, bool_, complex_for, default, float16, float_for, int8, int64, result_type,
 )  # fmt: skip
 from .views.links import Component, view
 from .watch import is_watched, watch, watched
 
-#: What stands beside an array in an expression; arrays of NumPy are copied to the array's team.
+#: Operands beside an array in an expression; arrays of NumPy are copied to the array's team.
 Operand = Any
 
 _COMPARISONS = {
@@ -26,20 +26,20 @@ _COMPARISONS = {
 }  # fmt: skip
 _SHIFTS = ("left_shift", "right_shift")
 _BITWISE = ("and", "or", "xor", *_SHIFTS)
-#: What NumPy's operator makes of some powers, which its texts name.
+#: Powers that NumPy's operator computes by other functions, which its texts name.
 _POWERS = {-1: "reciprocal", 0.5: "sqrt", 2: "square"}
-#: What NumPy does to bool in place of arithmetic.
+#: NumPy's operations on bool in place of arithmetic.
 _ON_BOOL = {"add": "or", "multiply": "and", "minimum": "and", "maximum": "or"}
 #: Operations that NumPy computes in floats whatever they are given.
 _FLOAT_PAIRS = ("arctan2", "hypot", "logaddexp")
 _FLOATING = ("divide", *_FLOAT_PAIRS)
 _UNCHANGED_INTEGERS = ("floor", "ceil", "trunc", "round")
 _ANY_KIND = ("negative", "absolute", "invert")
-#: What complex numbers have no meaning for; comparisons of size the extension refuses.
+#: Operations that complex numbers do not have; comparisons of size the extension refuses.
 _NOT_COMPLEX = ("fmod", "floor_divide", "remainder", "logaddexp", *_BITWISE)
 #: The types of NumPy's numbers that arrays have too.
 _NUMBERS = frozenset(dtype.name for dtype in ALL)
-#: What NumPy compares with every element, and none is.
+#: Types that NumPy compares with every element, of which none is equal.
 _NEVER_EQUAL = (str, bytes, type(None), dict, set, frozenset)
 #: From here on powers of complex numbers go by way of the logarithm, as in NumPy.
 _LARGE_POWER = 100
@@ -110,7 +110,7 @@ def of_rank(array: BaseArray, rank: int) -> _native.Array:
 
 
 def operate(name: str, a: Operand, b: Operand) -> Any:
-    """What an operator of Python gives; NotImplemented for operands that are not known."""
+    """The result of an operator of Python; NotImplemented for operands that are not known."""
     plain = _native.plain(name, a, b)
     return by_rules(name, a, b) if plain is None else plain
 
@@ -161,7 +161,7 @@ def by_rules(name: str, a: Operand, b: Operand) -> Any:
 
 
 def _strong(value: Operand, like: A) -> A | None:
-    """What is no number of Python as an array. A number of NumPy's is one beside ``like``, and no data."""
+    """An operand that is no number of Python as an array. A number of NumPy's is one beside ``like``, and no data."""
     if not isinstance(value, BaseArray) and "numpy" in sys.modules and isinstance(value, sys.modules["numpy"].generic):
         name = value.dtype.name
         if name in _NUMBERS:

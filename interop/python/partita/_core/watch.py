@@ -24,7 +24,7 @@ _MOST = 64
 
 
 class Checks:
-    """What was recorded in a block or a step: flags, each of one element, and what a flag that is set means."""
+    """The checks recorded in a block or a step: flags, each of one element, and what a flag that is set means."""
 
     def __init__(self) -> None:
         self._meanings: dict[tuple[str, str], int] = {}
@@ -73,7 +73,7 @@ class Checks:
 
 
 class Modes(NamedTuple):
-    """What `errstate` says in one context."""
+    """The settings of `errstate` in one context."""
 
     words: dict[str, str]
     #: Of the block that the context is in; None outside of blocks, where operations are checked at once.
@@ -92,7 +92,7 @@ class Constants:
 
     def __init__(self) -> None:
         self._known: list[tuple[_native.Distribution, str, bytes, _native.Array]] = []
-        #: Whether the first step of a run is under way.
+        #: True if the first step of a run is under way.
         self.is_first = True
 
     def array(self, dist: _native.Distribution, dtype: str, data: Any) -> _native.Array:
@@ -125,12 +125,12 @@ step: ContextVar[Step | None] = ContextVar("partita.step", default=None)
 
 
 def in_step() -> bool:
-    """Whether this thread runs the step of a `Loop`, which cannot read."""
+    """True if this thread runs the step of a `Loop`, which cannot read."""
     return step.get() is not None
 
 
 class _Watch:
-    """How many contexts have conditions that raise: what operations look at, since it costs next to nothing. ``masks(name, inputs,
+    """The number of contexts with conditions that raise: operations look at it, since it costs next to nothing. ``masks(name, inputs,
     result, lines)`` gives pairs of a condition and the elements that meet it."""
 
     __slots__ = ("count", "lock", "masks")
@@ -154,7 +154,7 @@ def set_modes(new: Modes) -> Modes:
 
 
 def is_watched() -> bool:
-    """Whether what this context records is checked."""
+    """True if what this context records is checked."""
     return bool(modes.get().raising)
 
 
@@ -203,7 +203,7 @@ def watched(
 
 
 def _place() -> str:
-    """Where the program called the package."""
+    """The line of the program that called the package."""
     frame = sys._getframe(3)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back

@@ -8,13 +8,11 @@ from typing import Any
 
 from .._api.create import asarray
 from .._core.array import Array
-from .._core.base import array_of
+from .._core.base import NAMESPACE, array_of
 from .._core.memory import check_gather
 from .._core.rearrange import expand_dims, moveaxis, reshape, stack
 from .._core.views.index import one_axis
 from ..errors import Missing
-
-__all__ = ["apply_along_axis", "apply_over_axes", "vectorize"]
 
 
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **words: Any) -> Array:
@@ -92,7 +90,7 @@ _NUMPYS = """
 base_repr binary_repr dtypes exceptions format_float_positional format_float_scientific get_include info iterable little_endian mintypecode
 ndindex show_config show_runtime testing typecodes typename
 """.split()
-#: What to use in place of names.
+#: Replacements of names.
 _REMEDIES = {name: remedy for names, remedy in {
     "matrix asmatrix mat": "use arrays and @", "bmat": "use block", "poly1d polynomial": "use polyval",
     "frompyfunc": "there are numbers only; use vectorize(f, otypes=[float])",
@@ -112,7 +110,7 @@ _REMEDIES = {name: remedy for names, remedy in {
 }.items() for name in names.split()}  # fmt: skip
 
 
-#: What the module `collective` has, which was here before.
+#: Names that are in the module `collective` now.
 _MOVED = frozenset("all_sum_reduce allgather broadcast gather halo_exchange repartition scatter sum_reduce".split())
 
 
@@ -126,7 +124,7 @@ def missing(name: str) -> Any:
         import warnings
 
         warnings.warn(f"partita.{name} is partita.collective.{name} now", DeprecationWarning, stacklevel=2)
-        return getattr(Array._functions.collective, name)
+        return getattr(NAMESPACE.collective, name)
     remedy = _REMEDIES.get(name, "")
     if not remedy and not name.startswith("_"):
         import numpy as np
@@ -136,6 +134,6 @@ def missing(name: str) -> Any:
             is_function = callable(getattr(np, name)) and not isinstance(getattr(np, name), type)
             remedy = f"it is not there; use numpy.{name}{'(u.numpy())' if is_function else ''}, which works on the host"
         elif old := getattr(np, "__expired_attributes__", {}).get(name, ""):
-            now = re.sub(r"np\.([\w.]*\w)", lambda found: found[1] if hasattr(Array._functions, found[1]) else f"numpy.{found[1]}", old)
+            now = re.sub(r"np\.([\w.]*\w)", lambda found: found[1] if hasattr(NAMESPACE, found[1]) else f"numpy.{found[1]}", old)
             remedy = now[0].lower() + now[1:].rstrip(".")
-    raise Missing("module 'partita'", name, Array._functions, remedy)
+    raise Missing("module 'partita'", name, NAMESPACE, remedy)

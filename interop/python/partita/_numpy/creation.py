@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import builtins
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from .. import _native
-from .._api.create import arange, asarray, full, zeros, zeros_like
-from .._api.functions import floor, power, where
+from .._api.create import arange, asarray, zeros, zeros_like
 from .._core.array import Array
 from .._core.base import BaseArray, array_of, arrays_of
 from .._core.dtypes import as_dtype, default, int64, result_type
 from .._core.memory import OnDevice, Shape, placed, team_of
-from .._core.rearrange import broadcast_to, concatenate, expand_dims, flip, moveaxis, reshape, stack
+from .._core.rearrange import broadcast_to, concatenate, expand_dims, moveaxis, reshape, stack
 from .._native import Distribution, Team
-
-__all__ = [
-    "array", "asanyarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "astype", "c_", "copy", "diag", "diagflat", "eye",
-    "frombuffer", "fromfunction", "fromiter", "geomspace", "identity", "index_exp", "indices", "ix_", "linspace", "logspace", "meshgrid", "mgrid", "ndarray",
-    "ogrid", "r_", "require", "s_", "tri", "tril", "triu", "vander",
-]  # fmt: skip
+from .._core.rules import where
+from .ufuncs.table import floor, power
 
 
 class _Arrays(type):
@@ -125,7 +119,7 @@ def fromiter(iterable: Iterable[Any], dtype: Any, count: int = -1) -> Array:
 
 
 def fromfunction(function: Callable[..., Any], shape: Shape, *, dtype: Any = float, **words: Any) -> Any:
-    """What a function makes of the coordinates of a grid."""
+    """A function of the coordinates of a grid."""
     return function(*indices(shape, dtype), **words)
 
 

@@ -6,27 +6,21 @@ import builtins
 import math
 from typing import Any
 
-from .._api import functions
 from .._api.create import arange, asarray, zeros_like
-from .._api.functions import abs, arctan2, cos, isfinite, isnan, remainder, sin, where
 from .._core import rules
 from .._core.array import Array
 from .._core.base import array_of, arrays_of
 from .._core.dtypes import default, float_for, real_of, uint8
 from .._core.rearrange import broadcast_arrays, concatenate, moveaxis, pad
 from .._core.reductions import all, sum
-from .._core.rules import unary
+from .._core.rules import unary, where
 from .._core.views.index import one_axis
 from .._core.views.indexing import finished
 from ..errors import NotAnArrayError
 from .ufuncs.conditions import errstate
 from .statistics import cumsum, diff
 from .types import finfo
-
-__all__ = [
-    "allclose", "angle", "around", "array_equal", "array_equiv", "bartlett", "blackman", "clip", "fix", "hamming", "hanning", "imag", "isclose",
-    "iscomplex", "isfortran", "isneginf", "isposinf", "isreal", "nan_to_num", "ndenumerate", "ndim", "nditer", "packbits", "real", "real_if_close", "round", "shape", "sinc", "size", "unpackbits", "unwrap",
-]  # fmt: skip
+from .ufuncs.table import abs, arctan2, cos, isfinite, isnan, maximum, minimum, remainder, sin, trunc
 
 real, imag = rules.real, rules.imag
 
@@ -50,7 +44,7 @@ def size(a: Any, axis: int | tuple[int, ...] | None = None) -> int:
 
 
 def isfortran(a: Any) -> bool:
-    """Whether elements would follow each other in NumPy's memory with the first index running fastest, and not the last."""
+    """True if elements would follow each other in NumPy's memory with the first index running fastest, and not the last."""
     flags = array_of("isfortran", a).flags
     return flags.f_contiguous and not flags.c_contiguous
 
@@ -78,7 +72,7 @@ def nditer(op: Any, flags: Any = (), op_flags: Any = None, *args: Any, **words: 
 
 
 def _bits(a: Array, bitorder: str) -> Array:
-    """Where the bits of a byte are: the first is the highest unless ``bitorder`` is 'little'."""
+    """The places of the bits of a byte: the first is the highest unless ``bitorder`` is 'little'."""
     if bitorder not in ("big", "little"):
         raise ValueError(f"bitorder: expected 'big' or 'little', given {bitorder!r}")
     order = range(8) if bitorder == "little" else range(7, -1, -1)
@@ -119,7 +113,7 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Array:
     if a.dtype.kind == "c":
         return finished("round", round(a.real, decimals) + 1j * round(a.imag, decimals), out)
     if decimals == 0:
-        return finished("round", functions.round(a), out)
+        return finished("round", unary("round", a), out)
     if a.dtype.kind != "f":
         if decimals > 0:
             return finished("round", a.copy(), out)
@@ -135,7 +129,7 @@ around = round
 
 def fix(x: Any, out: Any = None) -> Array:
     """Integral values towards zero."""
-    return finished("fix", functions.trunc(x), out)
+    return finished("fix", trunc(x), out)
 
 
 def clip(
@@ -153,7 +147,12 @@ def clip(
     a = array_of("clip", a)
     a = a if dtype is None else a.astype(dtype)
     given = [b if b is None or type(b) in (bool, int, float, complex) else array_of("clip", b, a) for b in (low, high)]
-    return finished("clip", functions.clip(a, *given), out)
+    kind, result = a.dtype, a
+    for bound, nearer, end in zip(given, (maximum, minimum), (-1, 1), strict=True):
+        # Integers of Python beyond the ends of the type change nothing there.
+        is_beyond = type(bound) is int and kind.kind in "iu" and rules.beyond(bound, kind) == end
+        result = result if bound is None or is_beyond else nearer(result, bound)
+    return finished("clip", result.copy(), out)
 
 
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Array:
@@ -238,7 +237,7 @@ def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: Any 
 
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Array:
-    """Whether elements differ by at most ``atol + rtol * abs(b)``.
+    """True where elements differ by at most ``atol + rtol * abs(b)``.
 
     Examples
     --------
@@ -254,12 +253,12 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
 
 
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> bool:
-    """Whether all elements are close; see `isclose`. Computes. Collective."""
+    """True if all elements are close; see `isclose`. Computes. Collective."""
     return bool(all(isclose(a, b, rtol, atol, equal_nan)))
 
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
-    """Whether two arrays have one shape and equal elements. Computes. Collective."""
+    """True if two arrays have one shape and equal elements. Computes. Collective."""
     try:
         x, y = arrays_of("array_equal", (a1, a2))
     except (NotAnArrayError, TypeError):
@@ -271,7 +270,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
 
 
 def array_equiv(a1: Any, a2: Any) -> bool:
-    """Whether two arrays broadcast to one shape and have equal elements. Computes. Collective."""
+    """True if two arrays broadcast to one shape and have equal elements. Computes. Collective."""
     try:
         x, y = broadcast_arrays(*arrays_of("array_equiv", (a1, a2)))
     except (ValueError, NotAnArrayError):

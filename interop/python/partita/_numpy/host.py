@@ -9,11 +9,6 @@ from .._api.create import asarray
 from .._core.array import Array
 from .._core.describe import text_of
 
-__all__ = [
-    "array2string", "array_repr", "array_str", "get_printoptions", "printoptions", "set_printoptions",
-    "fromfile", "fromstring", "genfromtxt", "loadtxt", "savetxt", "savez", "savez_compressed",
-]  # fmt: skip
-
 def set_printoptions(*args: Any, **words: Any) -> None:
     """Sets how NumPy prints, and so how partita does; see ``numpy.set_printoptions``."""
     import numpy as np
@@ -22,7 +17,7 @@ def set_printoptions(*args: Any, **words: Any) -> None:
 
 
 def get_printoptions() -> dict[str, Any]:
-    """How NumPy and partita print."""
+    """The settings with which NumPy and partita print."""
     import numpy as np
 
     return dict(np.get_printoptions())

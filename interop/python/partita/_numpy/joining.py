@@ -17,12 +17,6 @@ from .._core.rules import unary
 from .._core.views.index import Axis, one_axis
 from .creation import linspace
 
-__all__ = [
-    "append", "array_split", "atleast_1d", "atleast_2d", "atleast_3d", "block", "broadcast_shapes", "column_stack", "concat", "delete", "dsplit",
-    "dstack", "fliplr", "flipud", "hsplit", "hstack", "insert", "pad", "resize", "rollaxis", "rot90", "row_stack", "split", "trim_zeros",
-    "vsplit", "vstack",
-]  # fmt: skip
-
 concat = concatenate
 
 

@@ -5,18 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from .._api.create import asarray, zeros
-from .._api.functions import conj, isnan, multiply, where
 from .._core.array import Array
 from .._core.base import BaseArray, array_of, arrays_of
 from .._core.dtypes import default, result_type
 from .._core.rearrange import concatenate, expand_dims, moveaxis, pad, ravel, reshape, stack
 from .._core.reductions import matmul, sum, tensordot
 from .._core.views.indexing import finished
-
-__all__ = [
-    "convolve", "correlate", "cross", "dot", "inner", "interp", "kron", "matvec", "outer", "polyadd", "polyder", "polyint", "polymul", "polysub",
-    "polyval", "trace", "vdot", "vecmat",
-]  # fmt: skip
+from .._core.rules import conj, where
+from .ufuncs.table import isnan, multiply
 
 #: So many terms of a convolution, or rows of a table, are recorded; then they are computed.
 _TERMS = 64

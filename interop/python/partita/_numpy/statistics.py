@@ -7,9 +7,8 @@ import operator
 from typing import Any
 
 from .._api.create import full
-from .._api.functions import abs, conj, isnan, multiply, not_equal, sqrt, square, where
 from .._core.array import Array
-from .._core.base import array_of, arrays_of
+from .._core.base import array_of
 from .._core.dtypes import as_dtype, default, float16, float32, float_for, real_of, result_type, wide_for
 from .._core.rearrange import broadcast_to, concatenate, moveaxis, reshape
 from .._core.reductions import all, argmax, argmin, max, mean, min, prod, sum
@@ -17,12 +16,8 @@ from .._core.views.index import Axis, axes_of, one_axis
 from .._core.views.indexing import finished
 from .._core.watch import is_watched, unwatched, watch
 from .ufuncs.ufunc import scanned
-
-__all__ = [
-    "amax", "amin", "average", "count_nonzero", "cov", "corrcoef", "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "diff", "ediff1d",
-    "gradient", "nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum", "nanvar",
-    "ptp", "std", "trapezoid", "var",
-]  # fmt: skip
+from .._core.rules import conj, where
+from .ufuncs.table import abs, isnan, multiply, not_equal, sqrt
 
 amax, amin = max, min
 
@@ -49,7 +44,7 @@ def var(
     else:
         middle = _mean(a, tuple(axes), where, keepdims=True) if a.ndim else a
     away = a - middle
-    squares = square(away) if a.dtype.kind != "c" else square(away.real) + square(away.imag)
+    squares = away * away if a.dtype.kind != "c" else away.real * away.real + away.imag * away.imag
     total = sum(squares, tuple(axes), keepdims=keepdims, where=where)
     if where is True:
         count: Any = math.prod(a.shape[d] for d in axes)
@@ -85,7 +80,7 @@ def ptp(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> A
 
 
 def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """How many elements are not 0."""
+    """The number of elements that are not 0."""
     return sum(array_of("count_nonzero", a) != 0, axis, keepdims=keepdims)
 
 
@@ -204,12 +199,12 @@ def _nanplace(name: str, pick: Any, worst: float, x: Any, axis: int | None, out:
 
 
 def nanargmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
-    """Where the largest element is that is not NaN. Computes, to refuse lines of NaN alone."""
+    """The index of the largest element that is not NaN. Computes, to refuse lines of NaN alone."""
     return _nanplace("nanargmax", argmax, -math.inf, a, axis, out, keepdims)
 
 
 def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
-    """Where the smallest element is that is not NaN. Computes, to refuse lines of NaN alone."""
+    """The index of the smallest element that is not NaN. Computes, to refuse lines of NaN alone."""
     return _nanplace("nanargmin", argmin, math.inf, a, axis, out, keepdims)
 
 

@@ -13,14 +13,6 @@ from .._core.dtypes import (
     uint32, uint64,
 )  # fmt: skip
 
-__all__ = [
-    "False_", "True_", "bool", "byte", "can_cast", "cdouble", "common_type", "complexfloating", "csingle", "double", "dtype", "e",
-    "euler_gamma", "finfo", "floating", "generic", "half", "iinfo", "inexact", "inf", "int_", "intc", "integer", "intp", "iscomplexobj",
-    "isdtype", "isrealobj", "isscalar", "issubdtype", "long", "longlong", "min_scalar_type", "nan", "newaxis", "number", "pi",
-    "promote_types", "result_type", "short", "signedinteger", "single", "ubyte", "uint", "uintc", "uintp", "ulong", "ulonglong",
-    "unsignedinteger", "ushort",
-]  # fmt: skip
-
 e, inf, nan, pi, newaxis = math.e, math.inf, math.nan, math.pi, None
 euler_gamma = 0.5772156649015329
 True_, False_ = True, False
@@ -54,7 +46,7 @@ def _kind_of(x: Any) -> DType:
 
 
 def issubdtype(arg1: Any, arg2: Any) -> builtins.bool:
-    """Whether a type is another, or of a kind such as ``partita.floating`` (or NumPy's).
+    """True if a type is another, or of a kind such as ``partita.floating`` (or NumPy's).
 
     Examples
     --------
@@ -86,7 +78,7 @@ _KINDS["numeric"] = _KINDS["integral"] + _KINDS["real floating"] + _KINDS["compl
 
 
 def isdtype(dtype: Any, kind: Any) -> builtins.bool:
-    """Whether a type is of a kind of the array API standard, or one of several."""
+    """True if a type is of a kind of the array API standard, or one of several."""
     if isinstance(kind, tuple):
         return builtins.any(isdtype(dtype, one) for one in kind)
     if isinstance(kind, str) and kind in _KINDS:
@@ -97,7 +89,7 @@ def isdtype(dtype: Any, kind: Any) -> builtins.bool:
 
 
 def iscomplexobj(x: Any) -> builtins.bool:
-    """Whether the type is one of complex numbers."""
+    """True if the type is one of complex numbers."""
     kind = getattr(x, "dtype", None)
     if kind is None:
         import numpy as np
@@ -107,12 +99,12 @@ def iscomplexobj(x: Any) -> builtins.bool:
 
 
 def isrealobj(x: Any) -> builtins.bool:
-    """Whether the type is not one of complex numbers."""
+    """True if the type is not one of complex numbers."""
     return not iscomplexobj(x)
 
 
 def isscalar(element: Any) -> builtins.bool:
-    """Whether it is a number of Python or NumPy, or a scalar; arrays without dimensions are not."""
+    """True if it is a number of Python or NumPy, or a scalar; arrays without dimensions are not."""
     import numpy as np
 
     return np.isscalar(element)
@@ -157,7 +149,7 @@ def promote_types(a: Any, b: Any, /) -> DType:
 
 
 def can_cast(from_: Any, to: Any, casting: str = "safe") -> builtins.bool:
-    """Whether a conversion is allowed by a rule: 'no', 'equiv', 'safe', 'same_kind' or 'unsafe'."""
+    """True if a conversion is allowed by a rule: 'no', 'equiv', 'safe', 'same_kind' or 'unsafe'."""
     if _is_number(from_):
         raise TypeError("can_cast() does not support Python ints, floats, and complex because the result used to depend on the value.")
     return dtypes.can_cast(_kind_of(from_), as_dtype(to), casting)
@@ -201,7 +193,7 @@ class _Limit(float):
 
 
 class finfo:
-    """What a type of floats can hold; of complex numbers, their parts.
+    """The limits of a type of floats; of complex numbers, their parts.
 
     Attributes
     ----------
@@ -242,7 +234,7 @@ class finfo:
 
 
 class iinfo:
-    """What a type of integers can hold.
+    """The limits of a type of integers.
 
     Attributes
     ----------

@@ -20,7 +20,6 @@ from typing import Any, Literal
 
 from .. import _native
 from .._api.create import arange, zeros
-from .._api.functions import conj, real
 from .._core.array import Array
 from .._core.base import array_of
 from .._core.dtypes import as_dtype, complex64, complex128, float16, float32
@@ -28,6 +27,7 @@ from .._core.rearrange import concatenate, flip, roll
 from .._core.views.index import one_axis
 from .._core.views.indexing import finished
 from .._core.watch import is_watched, watch, watched
+from .._core.rules import conj, real
 
 __all__ = [
     "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "irfft", "irfft2",
@@ -39,7 +39,7 @@ _OPPOSITE: dict[str | None, Norm] = {None: "forward", "backward": "forward", "or
 
 
 def _scale(name: str, norm: Norm, cells: int, inverse: bool) -> float:
-    """What a transform of so many cells is multiplied by."""
+    """The factor of a transform of so many cells."""
     if norm not in _OPPOSITE:
         raise ValueError(f"{name}: expected norm 'backward', 'ortho' or 'forward', given {norm!r}")
     divides = {None: inverse, "backward": inverse, "forward": not inverse}

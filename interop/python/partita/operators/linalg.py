@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._api.create import asarray
-from .._api.functions import conj, multiply, real, sqrt
 from .._core.array import Array
 from .._core.base import array_of, arrays_of, made
 from .._core.dtypes import default
@@ -30,6 +29,8 @@ from .._numpy import products
 from .._numpy.creation import eye
 from ..errors import Missing
 from .einsum import einsum
+from .._core.rules import conj, real
+from .._numpy.ufuncs.table import multiply, sqrt
 
 if TYPE_CHECKING:
     from numpy.linalg import LinAlgError as LinAlgError
@@ -157,7 +158,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None
 
 
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
-    """How many singular values are above ``tol``, or above ``rtol`` times the largest."""
+    """The number of singular values above ``tol``, or above ``rtol`` times the largest."""
     return _host("matrix_rank", A, tol=_tolerance(tol), hermitian=hermitian, rtol=_tolerance(rtol))  # type: ignore[no-any-return]
 
 

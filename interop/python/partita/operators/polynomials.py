@@ -11,13 +11,14 @@ from __future__ import annotations
 from typing import Any
 
 from .._api.create import asarray
-from .._api.functions import conj, sqrt
 from .._core.array import Array
 from .._core.base import array_of, arrays_of
 from .._core.dtypes import default
 from .._core.reductions import matmul, sum
 from .._numpy.creation import vander
 from . import linalg
+from .._core.rules import conj
+from .._numpy.ufuncs.table import sqrt
 
 __all__ = ["poly", "polydiv", "polyfit", "roots"]
 

@@ -12,13 +12,13 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .._api.functions import abs, arccos, ceil, cos, exp, expm1, floor, log, log1p, maximum, minimum, sign, sqrt, tan
 from .._core.array import Array
 from .._core.rules import where
 from .._core.watch import in_step
 from ._stream import Draw, Parameter
+from .._numpy.ufuncs.table import abs, arccos, ceil, cos, exp, expm1, floor, log, log1p, maximum, minimum, sign, sqrt, tan
 
-#: What parameters may be: in words, and as a test of them. NaN passes none.
+#: Conditions of parameters: in words, and as a test of them. NaN passes none.
 RULES: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "any": ("not NaN", lambda x: x == x),
     "least": ("at least 0", lambda x: x >= 0),
@@ -38,7 +38,7 @@ class Distribution(NamedTuple):
     formula: _Formula
     #: The rule of each parameter, by name.
     rules: dict[str, str]
-    #: Whether the results are int64; they are floats otherwise.
+    #: True if the results are int64; they are floats otherwise.
     counts: bool
 
 

@@ -62,7 +62,7 @@ def _array(value: Any, on: Team | None) -> Any:
 def _place(
     name: str, size: _Size, dist: Layout | None, team: Team | None, out: Any, found: dict[str, Parameter], rules: dict[str, str]
 ) -> tuple[Layout, bool]:
-    """Where a result goes, by default as ``out``, and whether it has no dimensions. The parameters become numbers or arrays, all tested."""
+    """The place of a result, by default that of ``out``, and whether it has no dimensions. The parameters become numbers or arrays, all tested."""
     arrays, shape = [], getattr(out, "shape", None)
     size, dist = shape if size is None else size, out.dist if dist is None and shape and isinstance(out, Array) else dist
     for key, value in found.items():

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._api.create import asarray
-from .._api.functions import exp, log
 from .._core.array import Array
 from .._core.dtypes import float64, uint8
 from .._core.memory import Shape, placed, shape_of
@@ -16,6 +15,7 @@ from .._core.views.indexing import finished
 from .._core.watch import unwatched
 from .._numpy.selecting.sorting import argsort
 from ._stream import BitGenerator, Draw, refuse_in_step
+from .._numpy.ufuncs.table import exp, log
 
 _Size = Shape | None
 
@@ -81,7 +81,7 @@ class JointDraws:
 
     @unwatched
     def multinomial(self, n: Any, pvals: Any, size: _Size = None) -> Array:
-        """How often each of several results came in ``n`` trials (int64), by a binomial count for each. Computes.
+        """The count of each of several results in ``n`` trials (int64), by a binomial count for each. Computes.
 
         Parameters
         ----------

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .._api.functions import maximum
 from .._core.array import Array
 from .._core.rules import where
 from ._stream import BitGenerator
+from .._numpy.ufuncs.table import maximum
 
 
 def _mixed(word: Array) -> Array:
@@ -16,7 +16,7 @@ def _mixed(word: Array) -> Array:
 
 
 def permuted(index: Array, count: int, stream: BitGenerator) -> Array:
-    """Where a random permutation of ``count`` puts these indices (uint64). Computes.
+    """The places of these indices in a random permutation of ``count`` (uint64). Computes.
 
     The permutation is the shuffle swap-or-not (Hoang, Morris and Rogaway, "An enciphering scheme based on a card shuffle",
     2012). In each round, x and K - x change places or do not, by a random bit for every such pair, with a new K and new bits.

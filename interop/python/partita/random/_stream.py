@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn, Self
 
 from .. import _native
-from .._api.functions import log, sqrt, trunc
 from .._core.array import Array
 from .._core.base import made
 from .._core.dtypes import DType, float64
@@ -23,6 +22,7 @@ from .._core.watch import in_step
 from .._core.ranks.teams import of_processes
 from .._native import Distribution, Team
 from ..errors import Missing
+from .._numpy.ufuncs.table import log, sqrt, trunc
 
 #: A parameter of a distribution: a number for all elements, or an array with one for each.
 Parameter = Any
@@ -34,7 +34,7 @@ def _words(entropy: int | Sequence[int]) -> list[int]:
     return [number >> at & 0xFFFFFFFF for number in numbers for at in range(0, max(number.bit_length(), 1), 32)]
 
 
-#: What to use in place of names of NumPy's.
+#: Replacements of names of NumPy's.
 REMEDIES = {name: remedy.format(name) for names, remedy in {
     "get_bit_generator set_bit_generator": "make a Generator(PCG64(seed)), and use its methods",
     "tomaxint": "use integers(2**63)", "random_integers": "use integers(low, high, endpoint=True)",
@@ -45,7 +45,7 @@ REMEDIES = {name: remedy.format(name) for names, remedy in {
 
 
 def absent(stream: Any, name: str) -> NoReturn:
-    """What classes here do for names that are not there."""
+    """The error of a name that a class here does not have."""
     raise Missing(f"{type(stream).__name__!r} object", name, type(stream), REMEDIES.get(name))
 
 
@@ -92,7 +92,7 @@ class SeedSequence:
 
     @property
     def state(self) -> dict[str, Any]:
-        """What makes another one like it."""
+        """The arguments that make another one like it."""
         return {name: getattr(self, name) for name in ("entropy", "spawn_key", "pool_size", "n_children_spawned")}
 
     def spawn(self, n_children: int) -> list[SeedSequence]:
@@ -287,7 +287,7 @@ class Draw:
         return self._made(_native.Array.full(self.dist, self.kind.name, value))
 
     def has(self, test: Callable[..., Any], *parameters: Parameter) -> bool:
-        """Whether numbers, in this type, or some elements of arrays pass a test. Arrays are read, so not inside a step."""
+        """True if numbers, in this type, or some elements of arrays pass a test. Arrays are read, so not inside a step."""
         if any(isinstance(x, Array) for x in parameters):
             refuse_in_step(self.name, "an array", "pass numbers whose mean is below 10, or ")
             return bool(test(*map(self.constant, parameters)).any())
@@ -310,7 +310,7 @@ class Draw:
         return self.accepted(attempt), where(shape < 1, log(1.0 - self.uniform()) / shape, 0.0)
 
     def accepted(self, attempt: Callable[[Draw], tuple[Array, Array]]) -> Array:
-        """What the first attempt gives that each element accepts. An element's attempts have numbers of their own, so
+        """The result of the first attempt that each element accepts. An element's attempts have numbers of their own, so
         that it is the same whatever the others are. Computes, and reads one truth value per attempt."""
         draw = Draw(self.stream.branch(self.dist, self.name), self.dist, self.scalar, self.kind, self.name)
         value, accepts = attempt(draw)

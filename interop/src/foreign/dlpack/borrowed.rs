@@ -25,9 +25,9 @@ unsafe impl Sync for Borrowed {}
 /// Why a foreign array cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ImportRefusal {
-    /// What was expected and given.
+    /// The values that were expected and given.
     pub why: String,
-    /// What to do, if no copy would help.
+    /// The remedy, if no copy would help.
     pub remedy: Option<&'static str>,
 }
 
@@ -47,9 +47,9 @@ impl ImportRefusal {
 pub struct ForeignMemory {
     /// The type of the elements.
     pub element: Element,
-    /// How many along each dimension.
+    /// The number along each dimension.
     pub shape: Index,
-    /// Where it is.
+    /// Its place.
     pub location: DLDevice,
     /// The first element's address there; 0 if there is none.
     pub address: u64,
@@ -62,7 +62,7 @@ pub struct ForeignMemory {
 pub struct Elements {
     /// Their type.
     pub element: Element,
-    /// How many along each dimension.
+    /// The number along each dimension.
     pub shape: Index,
     /// Their memory form.
     pub bytes: Vec<u8>,
@@ -85,7 +85,7 @@ impl Borrowed {
         self.tensor.ndim
     }
 
-    /// Whether the producer says that the memory may be written; structs from before version 1 say nothing.
+    /// True if the producer says that the memory may be written; structs from before version 1 say nothing.
     pub fn is_writable(&self) -> bool {
         self.is_writable
     }
@@ -241,7 +241,7 @@ impl Layout {
         }
     }
 
-    /// Whether the elements lie one behind the other in C order. Dimensions of one element have no say.
+    /// True if the elements lie one behind the other in C order. Dimensions of one element have no say.
     fn is_packed(&self) -> bool {
         let mut packed = self.element.size_bytes() as i64;
         let fits = |d: usize| {

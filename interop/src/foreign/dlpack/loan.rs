@@ -27,7 +27,7 @@ pub fn live_loans() -> i64 {
 pub struct Loan {
     memory: LoanedMemory,
     location: DLDevice,
-    /// Where the first cell is; 0 if there is none.
+    /// The address of the first cell; 0 if there is none.
     address: u64,
     flags: DlpackFlags,
     element: Element,
@@ -35,7 +35,7 @@ pub struct Loan {
     strides: Index,
 }
 
-/// What a loan keeps alive.
+/// The objects that a loan keeps alive.
 enum LoanedMemory {
     /// The engine's own.
     Lent { _part: Lent },
@@ -147,7 +147,7 @@ impl Loan {
     }
 }
 
-/// What a struct that was handed out owns; counted.
+/// The memory that a struct that was handed out owns; counted.
 struct Live {
     _memory: LoanedMemory,
 }

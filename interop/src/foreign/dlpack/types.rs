@@ -26,7 +26,7 @@ pub fn element_of(dtype: DLDataType) -> Option<Element> {
     Element::all().find(|&element| dtype_of(element) == dtype)
 }
 
-/// What NumPy calls a type, such as `complex64`, and `float32x4` for vectors.
+/// NumPy's name of a type, such as `complex64`, and `float32x4` for vectors.
 pub fn name_of(dtype: DLDataType) -> String {
     let DLDataType { code, bits, lanes } = dtype;
     match CODES.get(usize::from(code.0)) {
@@ -36,12 +36,12 @@ pub fn name_of(dtype: DLDataType) -> String {
     }
 }
 
-/// Whether the processor addresses memory there: the host's, or what CUDA has pinned of it.
+/// True if the processor addresses memory there: the host's, or what CUDA has pinned of it.
 pub fn is_on_host(device: DLDevice) -> bool {
     matches!(device.device_type, DLDeviceType::CPU | DLDeviceType::CUDAHOST)
 }
 
-/// How messages name a place, as `__dlpack_device__` says it.
+/// The name of a place in messages, as `__dlpack_device__` says it.
 pub fn place_name(device: DLDevice) -> String {
     format!("device ({}, {})", device.device_type.0, device.device_id)
 }

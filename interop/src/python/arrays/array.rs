@@ -116,7 +116,7 @@ impl Array {
         Ok(self.value(py)?.shape().to_vec())
     }
 
-    /// Whether elements of this shape can be replaced by another array as it is.
+    /// True if elements of this shape can be replaced by another array as it is.
     pub fn takes(&self, py: Python<'_>, value: &Array, shape: &[i64]) -> PyResult<bool> {
         let (own, value) = (self.value(py)?, value.value(py)?);
         Ok(own.element == value.element && *value.shape() == *shape)
@@ -224,7 +224,7 @@ impl Array {
         Ok(self.value(py)?.element.name())
     }
 
-    /// Who owns what.
+    /// The distribution of the cells over the parts.
     #[getter]
     fn dist(&self, py: Python<'_>) -> PyResult<Distribution> {
         let value = self.value(py)?;
@@ -275,7 +275,7 @@ impl Array {
         }
     }
 
-    /// What computing the array will run; or the bytes of every link when the elements go to another
+    /// The work of computing the array; or the bytes of every link when the elements go to another
     /// distribution.
     #[pyo3(signature = (to = None))]
     fn explain(&self, py: Python<'_>, to: Option<&Distribution>) -> PyResult<String> {
@@ -456,12 +456,12 @@ impl Array {
         recorded(&value, diagonal.transpose(&order))
     }
 
-    /// Whether the value is in memory, so that reading it computes nothing.
+    /// True if the value is in memory, so that reading it computes nothing.
     fn is_computed(&self, py: Python<'_>) -> PyResult<bool> {
         Ok(self.value(py)?.array.is_computed())
     }
 
-    /// Whether the value is in memory, or a view of one that is.
+    /// True if the value is in memory, or a view of one that is.
     fn is_in_memory(&self, py: Python<'_>) -> PyResult<bool> {
         Ok(self.value(py)?.array.is_in_memory())
     }
@@ -528,7 +528,7 @@ impl Array {
         recorded(&typed, typed.array.pad(&typed.per_dimension(widths, (0, 0)), with))
     }
 
-    /// Element i of the result is element i + offsets, wrapping around.
+    /// Element i of the result is element i - offsets, wrapping around.
     fn roll(&self, py: Python<'_>, offsets: Vec<i64>) -> PyResult<Array> {
         let value = self.operand(py)?;
         recorded(&value, value.array.roll(&value.per_dimension(offsets, 0)))

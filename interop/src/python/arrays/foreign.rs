@@ -52,7 +52,7 @@ fn host_line(shape: &Index) -> Result<Distribution> {
 /// shared, for what [`capsule::held`] refuses.
 ///
 /// # Errors
-/// What the exporter raises, and what is refused.
+/// The error that the exporter raises, and refusals.
 pub fn on_host(py: Python<'_>, object: &Bound<'_, PyAny>, must: bool) -> PyResult<Option<Typed>> {
     match lent_by_host(py, object) {
         Err(error) if !must && error.is_instance_of::<PyBufferError>(py) => Ok(None),
@@ -91,7 +91,7 @@ fn lent_by_host(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Option<Ty
     made.map(Some).map_err(|error| PyBufferError::new_err(error.to_string()))
 }
 
-/// What a consumer of version 1 asks for.
+/// The request of a consumer of version 1.
 fn request(py: Python<'_>) -> PyResult<&Bound<'_, PyDict>> {
     static REQUEST: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
     let make = || {
@@ -102,7 +102,7 @@ fn request(py: Python<'_>) -> PyResult<&Bound<'_, PyDict>> {
     Ok(REQUEST.get_or_try_init(py, make)?.bind(py))
 }
 
-/// Whether the object is one of torch's whose elements are computed when they are read, or recorded.
+/// True if the object is one of torch's whose elements are computed when they are read, or recorded.
 fn is_view_of_torch(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<bool> {
     static MODULES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();

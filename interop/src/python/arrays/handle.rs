@@ -17,11 +17,11 @@ use crate::python::runtime::released;
 #[pyclass(frozen, module = "partita._native")]
 pub struct Array(Mutex<Held>);
 
-/// What a handle has: the type of its elements always.
+/// The content of a handle: the type of its elements always.
 struct Held {
     element: Element,
     array: Option<partita::Array>,
-    /// Where the value is kept, if that is another owner's memory.
+    /// The memory of the value, if it is another owner's.
     home: Option<Home>,
 }
 

@@ -25,7 +25,7 @@ type Running = partita::Loop<Numbered<Step>>;
 /// A number of a step: the name of its type, and its value.
 type Typing<'py> = (String, Bound<'py, PyAny>);
 
-/// What a running step calls, on which handles, and what it raised.
+/// The function that a running step calls, its handles, and the error that it raised.
 struct Call {
     step: Py<PyAny>,
     state: Vec<Py<Array>>,
@@ -40,7 +40,7 @@ type Slot = Arc<Mutex<Option<Call>>>;
 pub struct Loop {
     running: Mutex<Option<Running>>,
     slot: Slot,
-    /// How many steps share an exchange; none if measurements shall say.
+    /// The number of steps that share an exchange; none if measurements shall say.
     depth: Option<usize>,
 }
 
@@ -52,20 +52,20 @@ impl Loop {
         Loop { running: Mutex::new(None), slot: Slot::default(), depth }
     }
 
-    /// How many steps share an exchange, with which halos, and why, in words.
+    /// The number of steps that share an exchange, their halos and the reason, in words.
     fn explain(&self, py: Python<'_>) -> Option<String> {
         let running = self.running.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
         running.as_ref().map(partita::Loop::explain)
     }
 
-    /// How many steps share an exchange from now on.
+    /// The number of steps that share an exchange from now on.
     #[getter]
     fn steps_per_exchange(&self, py: Python<'_>) -> usize {
         let running = self.running.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
         running.as_ref().map_or(1, partita::Loop::steps_per_exchange)
     }
 
-    /// Whether steps are replayed rather than run through Python.
+    /// True if steps are replayed rather than run through Python.
     #[getter]
     fn is_replaying(&self, py: Python<'_>) -> bool {
         let running = self.running.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
@@ -177,7 +177,7 @@ fn take_all(py: Python<'_>, state: &[Py<Array>]) -> PyResult<Vec<partita::Array>
     Ok(arrays)
 }
 
-/// Whether these arrays are what the loop before left.
+/// True if these arrays are what the loop before left.
 fn continues(previous: &Running, arrays: &[partita::Array]) -> bool {
     let state = previous.state();
     state.len() == arrays.len() && state.iter().zip(arrays).all(|(a, b)| a.is_same(b))
@@ -217,7 +217,7 @@ fn stepper(slot: Slot) -> Step {
     })
 }
 
-/// What stands in for an array that a handle has meanwhile.
+/// An empty array for a handle whose own is elsewhere meanwhile.
 fn idle(like: &partita::Array) -> partita::Result<partita::Array> {
     let team = like.team();
     partita::Array::zeros(team, &Distribution::default_partition(team.size(), &[0])?, like.dtype())

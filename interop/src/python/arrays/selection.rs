@@ -9,7 +9,7 @@ use pyo3::types::{PyEllipsis, PyInt, PySlice, PyTuple};
 /// step is 1, of none the first is 0, too.
 type Taken = (i64, i64, i64);
 
-/// What a key selects, without the array.
+/// The selection of a key, without the array.
 #[pyclass(frozen, eq, module = "partita._native")]
 #[derive(Clone, PartialEq)]
 pub struct Selection {
@@ -60,7 +60,7 @@ impl Selection {
         Selection::new(shape.into_iter().map(|extent| taken(0, 1, extent)).collect())
     }
 
-    /// What a key of integers, slices, '...' and None selects; None for other keys.
+    /// The selection of a key of integers, slices, '...' and None; None for other keys.
     #[staticmethod]
     pub fn of(key: Bound<'_, PyAny>, shape: Vec<i64>) -> PyResult<Option<Selection>> {
         let mut entries = Vec::with_capacity(shape.len() + 1);
@@ -150,25 +150,25 @@ impl Selection {
         PyTuple::new(py, self.extents())
     }
 
-    /// Whether the result has no dimensions.
+    /// True if the result has no dimensions.
     #[getter]
     pub fn is_element(&self) -> bool {
         self.layout.is_empty()
     }
 
-    /// Whether nothing is selected.
+    /// True if nothing is selected.
     #[getter]
     pub fn is_empty(&self) -> bool {
         self.ranges.iter().any(|range| range.2 == 0)
     }
 
-    /// Whether the result's dimensions are in the order of the array's.
+    /// True if the result's dimensions are in the order of the array's.
     #[getter]
     pub fn is_ordered(&self) -> bool {
         self.layout.iter().flatten().is_sorted()
     }
 
-    /// What this selects of the result of another selection, as one selection of the latter's array. None for
+    /// This selection of the result of another one, as one selection of the latter's array. None for
     /// nothing of a new dimension, which no selection says.
     pub fn within(&self, outer: &Selection) -> Option<Selection> {
         let mut ranges = outer.ranges.clone();

@@ -13,7 +13,7 @@ use crate::python::device::Team;
 use crate::python::distribution::Distribution;
 use crate::python::runtime::{detached, raised};
 
-/// What is saved under a name. To Python a bool is an int too, so it comes first.
+/// A value that is saved under a name. To Python a bool is an int too, so it comes first.
 #[derive(FromPyObject)]
 pub enum Item<'py> {
     Array(PyRef<'py, Array>),
@@ -23,7 +23,7 @@ pub enum Item<'py> {
     Text(String),
 }
 
-/// What a name stands for in a saved state: of an array the shape and the name of its elements.
+/// The value of a name in a saved state: of an array the shape and the name of its elements.
 #[derive(IntoPyObject)]
 pub enum Described {
     Array((Vec<i64>, &'static str)),

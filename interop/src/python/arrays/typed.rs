@@ -14,7 +14,7 @@ use crate::element::Element;
 pub struct Typed {
     /// The engine's.
     pub array: Array,
-    /// What its numbers make up.
+    /// The element that its numbers make up.
     pub element: Element,
 }
 
@@ -166,7 +166,7 @@ impl Typed {
         Ok(Typed { array, element: yes.element })
     }
 
-    /// What an operation on complex numbers like these gave.
+    /// The result of an operation on complex numbers like these.
     pub fn outcome(&self, outcome: Outcome) -> Typed {
         match outcome {
             Outcome::Complex(array) => Typed { array, element: self.element },

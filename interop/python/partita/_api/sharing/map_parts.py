@@ -11,8 +11,6 @@ from ..._native import Device, Distribution
 from ..create import zeros
 from ..dims import Block
 
-__all__ = ["PartBlock", "Stream", "map_parts"]
-
 Widths = int | Sequence[int]
 
 
@@ -28,7 +26,7 @@ class Stream(NamedTuple):
 
 
 class PartBlock(NamedTuple):
-    """Where a part is: what `map_parts` says of the views that it passes."""
+    """The place of a part: `map_parts` passes it beside the views."""
 
     #: Its number.
     number: int
@@ -42,7 +40,7 @@ class PartBlock(NamedTuple):
 
     @property
     def inner(self) -> tuple[slice, ...]:
-        """Which cells of the inputs the part owns."""
+        """The cells of the inputs that the part owns."""
         extents = (o[1] - o[0] if isinstance(o, tuple) else len(o) for o in self.box)
         return tuple(slice(below, below + extent) for (below, _), extent in zip(self.halo, extents, strict=True))
 

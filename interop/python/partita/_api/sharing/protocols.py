@@ -12,14 +12,12 @@ from ..._core.array import Array
 from ..._core.describe import address, device_of, get
 from ..._core.memory import host_of, refuse_copies
 from ..._core.ranks.teams import of_members, of_processes
-from ..._native import Team, validate_distarray, validate_partitioned
+from ..._native import Team
 from ..create import asarray, from_parts
-
-__all__ = ["from_distarray", "from_partitioned", "validate_distarray", "validate_partitioned"]
 
 
 def _is_this_host(address: str) -> bool:
-    """Whether a network address is one of this machine's: others cannot be bound to."""
+    """True if a network address is one of this machine's: others cannot be bound to."""
     try:
         with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM) as probe:
             probe.bind((address, 0))

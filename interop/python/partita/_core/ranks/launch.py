@@ -24,11 +24,11 @@ from .output import Output
 
 #: The most processes: more are a slip of the hand on one machine.
 _MOST = 1024
-#: How long the others may live on after one has failed, to print their errors, in seconds.
+#: Seconds that the others may live on after one has failed, to print their errors.
 _GRACE = 5.0
-#: How long they may take to end when they are asked to.
+#: Seconds that they may take to end when they are asked to.
 _GENTLY = 1.0
-#: How long what ranks have started, such as Python's trackers of resources, may take after them.
+#: Seconds that processes started by ranks, such as Python's trackers of resources, may take after them.
 _AFTER = 0.2
 
 _ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
@@ -100,7 +100,7 @@ class _Job:
         self.processes: list[subprocess.Popen[bytes]] = []
         #: The signal that ended the job.
         self.signal = 0
-        #: When what still runs is ended, and whether it was asked to end.
+        #: The time at which running ranks are ended, and whether they were asked to end.
         self.deadline, self.is_asked, self.is_interrupted = float("inf"), False, False
 
     def run(self, command: list[str], count: int, is_tagged: bool) -> int:

@@ -46,7 +46,7 @@ class Output:
 
     @property
     def is_watched(self) -> bool:
-        """Whether standard output is a terminal."""
+        """True if standard output is a terminal."""
         return self._sinks[0].is_terminal
 
     def pipes(self, tag: str) -> list[int]:
@@ -81,7 +81,7 @@ class Output:
         return [(key.fd, key.data) for key in self._selector.get_map().values()]
 
     def _read(self, fd: int, pipe: _Pipe) -> bool:
-        """Whether there may be more."""
+        """True if there may be more."""
         if fd not in self._selector.get_map():
             return False
         try:

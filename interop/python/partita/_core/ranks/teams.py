@@ -20,7 +20,7 @@ _Value = TypeVar("_Value")
 
 
 def of_members(team: Team, operation: str, mine: Sequence[_Value]) -> list[_Value]:
-    """What every member of a team has, in their order; each process passes what its own members have. Collective."""
+    """The values of every member of a team, in their order; each process passes what its own members have. Collective."""
     if team.ranks == 1:
         return list(mine)
     packed = pickle.dumps(list(zip(team.local_members, mine, strict=True)))
@@ -29,7 +29,7 @@ def of_members(team: Team, operation: str, mine: Sequence[_Value]) -> list[_Valu
 
 
 def of_processes(team: Team, operation: str, mine: _Value) -> list[_Value]:
-    """What every process of a team has, by rank. Collective."""
+    """The values of every process of a team, by rank. Collective."""
     if team.ranks == 1:
         return [mine]
     return [pickle.loads(each) for each in team.share(operation, pickle.dumps(mine))]

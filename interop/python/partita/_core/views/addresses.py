@@ -14,8 +14,6 @@ from .links import Bits, Component, Diagonal, Op, Reshape, Stretch, root_of, vie
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["may_share_memory", "shares_memory"]
-
 
 def strides_of(x: BaseArray) -> tuple[int, tuple[int, ...]]:
     """Bytes from the root's first element to the first of ``x``, and from one element to the next per dimension."""
@@ -51,7 +49,7 @@ def _following(shape: tuple[int, ...], step: int) -> tuple[int, ...]:
 
 
 def is_contiguous(x: BaseArray) -> bool:
-    """Whether the elements follow each other in C order, as in NumPy's flag."""
+    """True if the elements follow each other in C order, as in NumPy's flag."""
     if x._link is None or x.size == 0:
         return True
     steps = zip(x.shape, strides_of(x)[1], _following(x.shape, x.dtype.itemsize), strict=True)
@@ -101,7 +99,7 @@ def _shadow(x: BaseArray) -> np.ndarray[Any, Any]:
 
 
 class Flags:
-    """What NumPy's ``flags`` say of an array; ``writeable`` can be set to False.
+    """NumPy's ``flags`` of an array; ``writeable`` can be set to False.
 
     Attributes
     ----------
@@ -158,7 +156,7 @@ def _shares(a: Any, b: Any) -> bool:
 
 
 def shares_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
-    """Whether two arrays have an element in common, so that writing to one changes the other. Local.
+    """True if two arrays have an element in common, so that writing to one changes the other. Local.
 
     Parameters
     ----------
@@ -178,7 +176,7 @@ def shares_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
 
 
 def may_share_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
-    """Whether the ranges of two arrays' elements overlap, which takes less time to know; see `shares_memory`. Local.
+    """True if the ranges of two arrays' elements overlap, which takes less time to know; see `shares_memory`. Local.
 
     Examples
     --------

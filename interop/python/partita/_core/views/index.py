@@ -37,7 +37,7 @@ def axes_of(name: str, axis: Axis, ndim: int) -> list[int]:
 
 
 def selection_of(key: Any, shape: tuple[int, ...]) -> Selection | None:
-    """What a key selects; None for keys with arrays, lists or bools in them."""
+    """The selection of a key; None for keys with arrays, lists or bools in them."""
     selection = Selection.of(key, shape)
     if selection is not None:
         return selection

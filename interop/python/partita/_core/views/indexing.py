@@ -40,7 +40,7 @@ def kept(line: A, mask: BaseArray) -> A:
 
 
 def _by_array(x: A, key: Any) -> A | None:
-    """What one of our arrays selects on the devices: a mask of all elements, or indices into one dimension; None for other keys."""
+    """The selection of one of our arrays on the devices: a mask of all elements, or indices into one dimension; None for other keys."""
     if not isinstance(key, BaseArray) or x._scalar or x.dtype.kind == "c" or 0 in x.shape:
         return None
     if key.dtype is bool_ and key.shape == x.shape:
@@ -96,7 +96,7 @@ def assign(x: A, key: Any, value: Any) -> None:
 
 
 def _is_view_by(link: Link, x: BaseArray, selection: Selection) -> bool:
-    """Whether a view is what the selection gives of an array."""
+    """True if a view is what the selection gives of an array."""
     if link.source is x:
         return bool(link.op == selection)
     outer = x._link

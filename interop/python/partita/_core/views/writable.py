@@ -11,8 +11,6 @@ from ..describe import partitioned
 from .indexing import check_writeable
 from .links import forget, read, root_of
 
-__all__ = ["Loan", "WritableParts", "writable"]
-
 
 class WritableParts(list[_native.Part]):
     """This process's parts of an array, in order, while their memory may be written. The parts export it by DLPack, as
@@ -30,7 +28,7 @@ class WritableParts(list[_native.Part]):
 
 
 class _Frame(BaseArray):
-    """What an array says about itself while its handle is empty."""
+    """The facts of an array while its handle is empty."""
 
     __slots__ = ("_facts",)
     _facts: tuple[tuple[int, ...], _native.Distribution, _native.Team]

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..._api.create import arange, asarray, zeros
-from ..._api.functions import where
 from ..._core.array import Array
 from ..._core.base import BaseArray, array_of
 from ..._core.dtypes import DType, float64, int64, result_type
@@ -17,15 +16,14 @@ from ..._core.rearrange import concatenate, ravel, reshape
 from ..._core.reductions import max, mean, min, sum
 from .searching import searchsorted
 from .sorting import sort
-
-__all__ = ["bincount", "histogram", "histogram2d", "histogram_bin_edges", "histogramdd"]
+from ..._core.rules import where
 
 #: Bins that are counted by one reduction; of more numbers sorting is less work.
 _TOGETHER = 1 << 10
 
 
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Array:
-    """How often each number is among integers of at least 0, or the sums of the weights that stand beside it.
+    """The count of each number among integers of at least 0, or the sum of its weights.
 
     More than 1024 numbers are counted in sorted order; with weights the work is the product of elements and numbers. Computes.
     Collective.
@@ -66,7 +64,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Array:
 
 
 def _counted(numbers: Array, count: int, weights: Array | None) -> Array:
-    """How often each number below ``count`` is in a line, or the sums of its weights."""
+    """The count of each number below ``count`` in a line, or the sum of its weights."""
     if weights is None and count > _TOGETHER:
         starts = searchsorted(sort(numbers), arange(count + 1, dtype=int64, team=numbers.team))
         return starts[1:] - starts[:-1]
@@ -207,7 +205,7 @@ def _bins(x: Array, edges: Any) -> Array:
 def histogram(
     a: Any, bins: Any = 10, range: tuple[float, float] | None = None, density: bool | None = None, weights: Any = None
 ) -> tuple[Array, Array]:
-    """How many elements are in each bin, or the sums of their weights, and the edges of the bins.
+    """The number of elements in each bin, or the sums of their weights, and the edges of the bins.
 
     Each part reads all edges; the elements stay. Weights are added in the order of `sum`. Computes. Collective.
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from ..._api.create import arange
-from ..._api.functions import isnan, where
 from ..._core.array import Array
 from ..._core.base import array_of, arrays_of
 from ..._core.dtypes import default
@@ -16,8 +15,8 @@ from ..._core.reductions import sum
 from ..._core.views.index import Axis, axes_of, one_axis
 from ..._core.views.indexing import finished
 from .sorting import along, argsort, sort
-
-__all__ = ["lexsort", "median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
+from ..._core.rules import where
+from ..ufuncs.table import isnan
 
 #: Of methods that interpolate everywhere, NumPy's alpha and beta.
 _METHODS = {

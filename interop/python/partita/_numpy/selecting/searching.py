@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._api.functions import imag, isnan, logical_not, minimum, real, where
 from ..._core.array import Array
 from ..._core.base import array_of
 from ..._core.dtypes import int8, int64, result_type
 from ..._core.rearrange import take
-
-__all__ = ["digitize", "searchsorted"]
+from ..._core.rules import imag, real, where
+from ..ufuncs.table import isnan, logical_not, minimum
 
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Array:
-    """Where elements would be inserted into a sorted line to keep it sorted; NaN is last.
+    """The indices at which elements would be inserted into a sorted line to keep it sorted; NaN is last.
 
     Each part reads the whole line ``a``. The elements ``v`` stay on their parts. Computes. Collective.
 
@@ -59,7 +58,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Arra
 
 
 def _places(line: Array, wanted: Array, is_left: bool) -> Array:
-    """How many elements of a line, which is sorted, are before each of others."""
+    """The number of elements of a sorted line that are before each of others."""
     is_complex = line.dtype.kind == "c"
     keys = [x.eval() for x in ((real(line), imag(line)) if is_complex else (line,))]
     given = [x.eval() for x in ((real(wanted), imag(wanted)) if is_complex else (wanted,))]
@@ -75,7 +74,7 @@ def _places(line: Array, wanted: Array, is_left: bool) -> Array:
 
 
 def _before(x: list[Array], y: list[Array]) -> Array:
-    """Whether elements sort before others: by their real, then by their imaginary parts, behind them what has NaN."""
+    """True where elements sort before others: by their real, then by their imaginary parts, behind them what has NaN."""
     if len(x) == 1:
         return (x[0] < y[0]) | ((x[0] == x[0]) & (y[0] != y[0])) if x[0].dtype.kind == "f" else x[0] < y[0]
     unknown = [isnan(im).astype(int8) + 2 * isnan(re).astype(int8) for re, im in (x, y)]

@@ -7,22 +7,15 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..._api import functions
 from ..._api.create import arange, asarray, zeros
-from ..._core import rearrange
+from ..._core import rearrange, rules
 from ..._core.array import Array
 from ..._core.base import BaseArray, array_of, arrays_of, made
-from ..._core.dtypes import as_dtype, can_cast, int64, result_type
-from ..._core.rearrange import broadcast_arrays, broadcast_to, ravel, reshape, stack
+from ..._core.dtypes import int64, result_type
+from ..._core.rearrange import broadcast_arrays, broadcast_to, ravel, stack
 from ..._core.views.index import one_axis
 from ..._core.views.indexing import finished, kept, write
 from ...errors import NotAnArrayError
-
-__all__ = [
-    "argwhere", "choose", "compress", "copyto", "diag_indices", "diag_indices_from", "extract", "fill_diagonal", "flatnonzero", "mask_indices",
-    "nonzero", "piecewise", "place", "put", "put_along_axis", "putmask", "ravel_multi_index", "select", "take", "tril_indices",
-    "tril_indices_from", "triu_indices", "triu_indices_from", "unravel_index", "where",
-]  # fmt: skip
 
 
 def _host(x: Any) -> Any:
@@ -78,7 +71,7 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
         return nonzero(condition)
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
-    return asarray(functions.where(condition, x, y))
+    return asarray(rules.where(condition, x, y))
 
 
 def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Array:
@@ -131,7 +124,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Array:
     common = result_type(*(x.dtype for x in rest))
     result = rest[0].astype(common)
     for n, x in enumerate(rest[1:], 1):
-        result = functions.where(number >= n, x.astype(common), result)
+        result = rules.where(number >= n, x.astype(common), result)
     return result.copy() if out is None else write("choose", out, result)
 
 
@@ -147,7 +140,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     for mask, x in reversed(list(zip(masks, given, strict=True))):
         if mask.dtype != bool:
             raise TypeError(f"select: expected conditions of bool, given {mask.dtype.name}")
-        result = functions.where(mask, x.astype(common), result)
+        result = rules.where(mask, x.astype(common), result)
     return result
 
 
@@ -163,7 +156,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **word
     result: Any = x * 0 if len(values) == len(masks) else array_of("piecewise", values[-1], x).astype(x.dtype)
     result = broadcast_to(result, x.shape)
     for mask, value in zip(masks, values, strict=False):
-        result = functions.where(mask, array_of("piecewise", value, x).astype(x.dtype), result)
+        result = rules.where(mask, array_of("piecewise", value, x).astype(x.dtype), result)
     return result
 
 
@@ -177,7 +170,7 @@ def _target(name: str, x: Any) -> Array:
 
 
 def _takes(kind: str, number: str) -> bool:
-    """Whether a type of a kind takes a number of Python's of a kind."""
+    """True if a type of a kind takes a number of Python's of a kind."""
     return number in {"b": "b", "u": "bi", "i": "bi", "f": "bif", "c": "bifc"}[kind]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..._api.create import full, zeros
-from ..._api.functions import logical_not, minimum
 from ..._core.array import Array
 from ..._core.base import array_of, arrays_of
 from ..._core.dtypes import bool_, int64, result_type
@@ -18,14 +17,11 @@ from .searching import searchsorted
 from .selection import flatnonzero
 from .sorting import argsort, sort
 from ..statistics import cumsum
-
-__all__ = [
-    "intersect1d", "isin", "setdiff1d", "setxor1d", "union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values",
-]  # fmt: skip
+from ..ufuncs.table import logical_not, minimum
 
 
 class UniqueAll(NamedTuple):
-    """What `unique_all` gives."""
+    """The result of `unique_all`."""
 
     values: Array
     indices: Array
@@ -34,21 +30,21 @@ class UniqueAll(NamedTuple):
 
 
 class UniqueCounts(NamedTuple):
-    """What `unique_counts` gives."""
+    """The result of `unique_counts`."""
 
     values: Array
     counts: Array
 
 
 class UniqueInverse(NamedTuple):
-    """What `unique_inverse` gives."""
+    """The result of `unique_inverse`."""
 
     values: Array
     inverse_indices: Array
 
 
 def _firsts(line: Array, equal_nan: bool) -> Array:
-    """Which elements of a sorted line differ from the one before."""
+    """The mask of the elements of a sorted line that differ from the one before."""
     after, before = line[1:], line[:-1]
     differ = after != before
     if equal_nan and line.dtype.kind in "fc":
@@ -136,7 +132,7 @@ def unique_values(x: Any, /) -> Array:
 
 
 def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: str | None = None) -> Array:
-    """Whether elements are among others. Each part reads all of the others. Computes. Collective.
+    """True where elements are among others. Each part reads all of the others. Computes. Collective.
 
     Parameters
     ----------

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._api.functions import imag, isnan, real
 from ..._core.array import Array
 from ..._core.base import array_of
 from ..._core.dtypes import complex64, complex128, int8
 from ..._core.rearrange import ravel, take, take_along_axis
 from ..._core.views.index import one_axis
-
-__all__ = ["argpartition", "argsort", "partition", "sort", "sort_complex"]
+from ..._core.rules import imag, real
+from ..ufuncs.table import isnan
 
 
 def sort(
@@ -53,7 +52,7 @@ def sort(
 def argsort(
     a: Any, axis: int | None = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None, descending: bool = False
 ) -> Array:
-    """Where along an axis the elements of `sort` come from.
+    """The indices along an axis of the elements of `sort`.
 
     Recorded, of complex numbers computed; computing is collective.
 
@@ -144,7 +143,7 @@ def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect"
 
 
 def argpartition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None) -> Array:
-    """Where the elements of `partition` come from.
+    """The indices along an axis of the elements of `partition`.
 
     All elements are sorted. Collective.
 

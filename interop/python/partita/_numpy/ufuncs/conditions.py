@@ -13,7 +13,6 @@ from contextlib import ContextDecorator
 from typing import Any
 
 from ... import _native
-from ..._api.functions import abs, any, isfinite, isinf, isnan
 from ..._core.array import Array
 from ..._core.base import array_of
 from ..._core.dtypes import float16
@@ -21,9 +20,8 @@ from ..._core.rules import of_rank
 from ..._core.watch import KINDS, Checks, Modes, modes, set_modes, watch
 from ...errors import UnsupportedError
 from ..types import iinfo
-from .names import trunc
-
-__all__ = ["errstate", "geterr", "seterr"]
+from .table import abs, isfinite, isinf, isnan, trunc
+from ..._core.reductions import any
 
 _SILENT, _UNSUPPORTED = ("ignore", "warn"), ("call", "log", "print")
 
@@ -58,7 +56,7 @@ def seterr(
 
 
 def geterr() -> dict[str, str]:
-    """What `seterr` and `errstate` set for this thread."""
+    """The settings of `seterr` and `errstate` for this thread."""
     return dict(modes.get().words)
 
 
@@ -115,7 +113,7 @@ class errstate(ContextDecorator):
         return f"partita.errstate({', '.join(f'{name}={how!r}' for name, how in self._words.items())})"
 
 
-# Which elements meet a condition.
+# Masks of the elements that meet a condition.
 
 #: Operations that a pole makes infinite, and where it is.
 _POLES: dict[str, Callable[..., Any]] = {

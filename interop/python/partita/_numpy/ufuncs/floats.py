@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
-from ..._api.functions import abs, floor_divide, isinf, isnan, log1p, maximum, minimum, power, remainder, trunc
 from ..._core.array import Array
 from ..._core.base import array_of, arrays_of
-from ..._core.dtypes import DType, bool_, complex_for, float16, float32, float64, float_for, int32, result_type, uint8, uint64
+from ..._core.dtypes import DType, bool_, complex_for, float16, float32, float64, float_for, int8, int32, result_type, uint8, uint64
 from ..._core.rules import Operand, binary, unary, where
 
 #: Binary digits of the fraction with its leading one, and the exponent of the least normal number.
@@ -34,6 +34,10 @@ def _reals(name: str, a: Any, b: Any) -> tuple[Array, Array]:
     left, right = (_real(name, x) for x in arrays_of(name, (a, b)))
     common = result_type(left.dtype, right.dtype)
     return left.astype(common), right.astype(common)
+
+
+def _isnan(x: Array) -> Array:
+    return unary("isnan", x)
 
 
 def rint(x: Any, /) -> Array:
@@ -72,23 +76,23 @@ def rad2deg(x: Any, /) -> Array:
     return _scaled("rad2deg", x, 180.0, math.pi)
 
 
-def _known(pick: Any, name: str, a: Operand, b: Operand) -> Array:
-    """What is no NaN, otherwise the one that ``pick`` picks."""
-    best = pick(a, b)
+def _known(pick: str, name: str, a: Operand, b: Operand) -> Array:
+    """The operand that is not NaN; of two numbers the one that ``pick`` picks."""
+    best = binary(pick, a, b)
     if best.dtype.kind not in "fc":
         return best
     left, right = (array_of(name, x, best).astype(best.dtype) for x in (a, b))
-    return where(isnan(left), right, where(isnan(right), left, best))
+    return where(_isnan(left), right, where(_isnan(right), left, best))
 
 
 def fmax(a: Operand, b: Operand, /) -> Array:
     """The larger of two elements; of a NaN and a number the number."""
-    return _known(maximum, "fmax", a, b)
+    return _known("maximum", "fmax", a, b)
 
 
 def fmin(a: Operand, b: Operand, /) -> Array:
     """The smaller of two elements; of a NaN and a number the number."""
-    return _known(minimum, "fmin", a, b)
+    return _known("minimum", "fmin", a, b)
 
 
 def fmod(a: Operand, b: Operand, /) -> Array:
@@ -99,11 +103,11 @@ def fmod(a: Operand, b: Operand, /) -> Array:
 def heaviside(a: Operand, b: Operand, /) -> Array:
     """0 below 0, 1 above, and ``b`` at 0."""
     x, middle = _reals("heaviside", a, b)
-    return where(isnan(x), x, where(x == 0, middle, (x > 0).astype(x.dtype)))
+    return where(_isnan(x), x, where(x == 0, middle, (x > 0).astype(x.dtype)))
 
 
 def signbit(x: Any, /) -> Array:
-    """Whether elements are negative, -0.0 and negative NaN included."""
+    """True where elements are negative, -0.0 and negative NaN included."""
     x = array_of("signbit", x)
     if x.dtype.kind == "c":
         raise TypeError(f"signbit: expected real numbers, given {x.dtype.name}; apply it to partita.real(x) or imag(x)")
@@ -167,9 +171,9 @@ def ldexp(a: Operand, b: Operand, /) -> Array:
     least = _SHAPES[wide.dtype.name][1]
     part, exponent = _apart(wide)
     # From 1 up to 2 times a power: as far down as there are normal numbers, then the rest of the way at once.
-    power = exponent - 1 + minimum(maximum(count, -5000), 5000).astype(int32)
-    inner, rest = minimum(maximum(power, least), -least + 2), minimum(power - least, 0)
-    rest = maximum(rest, -64)
+    power = exponent - 1 + binary("minimum", binary("maximum", count, -5000), 5000).astype(int32)
+    inner, rest = binary("minimum", binary("maximum", power, least), -least + 2), binary("minimum", power - least, 0)
+    rest = binary("maximum", rest, -64)
     half = inner // 2
     result = part * 2.0 * _powers(half, wide.dtype) * _powers(inner - half, wide.dtype) * _powers(rest, wide.dtype)
     return result.astype(x.dtype)
@@ -178,7 +182,7 @@ def ldexp(a: Operand, b: Operand, /) -> Array:
 def _unit(x: Array) -> Array:
     """The distance to the next number away from 0."""
     digits, least = _SHAPES[x.dtype.name]
-    exponent = maximum(_apart(x.astype(float32) if x.dtype is float16 else x)[1] - 1, least)
+    exponent = binary("maximum", _apart(x.astype(float32) if x.dtype is float16 else x)[1] - 1, least)
     exponent = where(x == 0, least, exponent)
     # 2^(e - digits + 1), of which the second factor may be subnormal.
     kind = float32 if x.dtype is float16 else x.dtype
@@ -191,7 +195,7 @@ def spacing(x: Any, /) -> Array:
     unit = _unit(x)
     away = where(abs(x) + unit == math.inf, math.inf, unit)
     away = where(x < 0, -away, away)
-    return where(isinf(x) | isnan(x), math.nan, away)
+    return where(isinf(x) | _isnan(x), math.nan, away)
 
 
 def nextafter(a: Operand, b: Operand, /) -> Array:
@@ -208,32 +212,32 @@ def nextafter(a: Operand, b: Operand, /) -> Array:
     moved = where(outwards, size + unit, inner)
     moved = where(x < 0, -moved, moved)
     moved = where(x == 0, where(to > 0, unit, -unit), moved)
-    return where(isnan(x) | isnan(to), x + to, where(x == to, to, moved))
+    return where(_isnan(x) | _isnan(to), x + to, where(x == to, to, moved))
 
 
 def modf(x: Any, /) -> tuple[Array, Array]:
     """Fractions and integral parts, both with the sign of the element."""
     x = _real("modf", x)
-    whole = trunc(x)
+    whole = unary("trunc", x)
     return copysign(where(isinf(x), 0.0, x - whole), x), whole
 
 
 def divmod(a: Operand, b: Operand, /) -> tuple[Array, Array]:
     """Quotients rounded down, and remainders with the sign of the divisor."""
-    return floor_divide(a, b), remainder(a, b)
+    return binary("floor_divide", a, b), binary("remainder", a, b)
 
 
 def float_power(a: Operand, b: Operand, /) -> Array:
     """Powers in float64 at least."""
     wide = [x.astype(result_type(x.dtype, float64) if x.dtype.kind != "c" else complex_for(float64)) for x in arrays_of("float_power", (a, b))]
-    return power(*wide)
+    return binary("power", *wide)
 
 
 def logaddexp2(a: Operand, b: Operand, /) -> Array:
     """log2(2^a + 2^b) without undue overflow."""
     x, y = _reals("logaddexp2", a, b)
-    larger, apart = maximum(x, y), abs(x - y)
-    return where(x == y, x + 1.0, larger + log1p(exp2(-apart)) * math.log2(math.e))
+    larger, apart = binary("maximum", x, y), abs(x - y)
+    return where(x == y, x + 1.0, larger + unary("log1p", exp2(-apart)) * math.log2(math.e))
 
 
 def gcd(a: Operand, b: Operand, /) -> Array:
@@ -260,7 +264,7 @@ def _integers(name: str, a: Operand, b: Operand) -> tuple[Array, Array]:
 
 
 def bitwise_count(x: Any, /) -> Array:
-    """How many bits of the magnitude are 1."""
+    """The number of bits of the magnitude that are 1."""
     x = array_of("bitwise_count", x)
     if x.dtype is bool_:
         return x.astype(uint8)
@@ -273,3 +277,72 @@ def bitwise_count(x: Any, /) -> Array:
     count = (count & 0x3333333333333333) + ((count >> 2) & 0x3333333333333333)
     count = (count + (count >> 4)) & 0x0F0F0F0F0F0F0F0F
     return ((count * 0x0101010101010101) >> 56).astype(uint8)
+
+
+def square(x: Array, /) -> Array:
+    """Squares; those of bool are int8."""
+    x = array_of("square", x)
+    x = x.astype(int8) if x.dtype is bool_ else x
+    return x * x
+
+
+def isinf(x: Array, /) -> Array:
+    """True where the element is infinite."""
+    x = array_of("isinf", x)
+    if x.dtype.kind == "c":
+        return isinf(x.real) | isinf(x.imag)
+    return unary("absolute", x) == float("inf")
+
+
+def isfinite(x: Array, /) -> Array:
+    """True where the element is neither infinite nor NaN."""
+    x = array_of("isfinite", x)
+    if x.dtype.kind == "c":
+        return isfinite(x.real) & isfinite(x.imag)
+    return unary("absolute", x) < float("inf")
+
+
+def positive(x: Array, /) -> Array:
+    """The same elements."""
+    x = array_of("positive", x)
+    if x.dtype is bool_:
+        raise TypeError("positive: expected a dtype with this operation, given bool; convert with astype")
+    return +x
+
+
+def reciprocal(x: Array, /) -> Array:
+    """1 / x; of integers without its decimals, of 0 then 0."""
+    x = array_of("reciprocal", x)
+    x = x.astype(int8) if x.dtype is bool_ else x
+    return where(abs(x) == 1, x, 0) if x.dtype.kind in "iu" else 1 / x
+
+
+def sign(x: Array, /) -> Array:
+    """-1, 0 or 1 as the element is less than, equal to or greater than 0; NaN stays. Of complex numbers, x / abs(x)."""
+    x = array_of("sign", x)
+    if x.dtype.kind == "c":
+        return where(x == 0, 0, x / abs(x))
+    signs = (x > 0).astype(x.dtype) - (x < 0).astype(x.dtype)
+    return where(_isnan(x), x, signs) if x.dtype.kind == "f" else signs
+
+
+def _truth(x: Operand) -> Operand:
+    return bool(x) if isinstance(x, (int, float, complex)) else array_of("logical function", x).astype(bool)
+
+
+def _logical(operation: str, doc: str) -> Callable[[Operand, Operand], Array]:
+    def function(a: Operand, b: Operand, /) -> Array:
+        return binary(operation, _truth(a), _truth(b))
+
+    function.__doc__ = doc
+    return function
+
+
+logical_and = _logical("and", "True where both are nonzero.")
+logical_or = _logical("or", "True where either is nonzero.")
+logical_xor = _logical("xor", "True where one of both is nonzero.")
+
+
+def logical_not(x: Array, /) -> Array:
+    """True where the element is 0."""
+    return unary("invert", _truth(x))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import _native
 from ..._core.array import Array
@@ -18,8 +18,6 @@ from ..._core.views.indexing import check_writeable, write
 from ..._core.views.links import scatter
 from ..._core.watch import is_watched, watch, watched
 from ..._native import Distribution
-
-__all__ = ["ufunc"]
 
 #: Functions whose reductions the engine has.
 _REDUCTIONS: dict[str, Callable[..., Any]] = {
@@ -59,15 +57,27 @@ class ufunc(_native.UfuncBase):
     ([[11, 21], [12, 22]], 24, [3, 3, 5])
     """
 
-    def __init__(self, name: str, function: Callable[..., Any], nin: int, nout: int = 1, identity: Any = None) -> None:
+    def __init__(
+        self, name: str, function: Callable[..., Any], nin: int, nout: int = 1, identity: Any = None, kinds: str = "", example: str = "",
+        sign: str = "",
+    ) -> None:  # fmt: skip
         self.__name__ = self.__qualname__ = name
         self.__doc__, self.__module__ = f"{function.__doc__}\n\nA `partita.ufunc`, with NumPy's keywords and methods.", "partita"
+        if example:
+            call, _, result = example.partition(" => ")
+            shown = f"pt.{call}.tolist()" if nout == 1 else f"[x.tolist() for x in pt.{call}]"
+            self.__doc__ += f"\n\nExamples\n--------\n>>> import partita as pt\n>>> {shown}\n{result}"
+        self._kinds, self._sign = kinds, sign
         self._function, self.nin, self.nout, self.identity = function, nin, nout, identity
         self.nargs, self.signature = nin + nout, None
 
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: Any, **settings: Any) -> Array: ...
+
     @property
     def __signature__(self) -> Any:
-        """What ``inspect.signature`` says, as of NumPy's."""
+        """The signature for ``inspect.signature``, as of NumPy's."""
         import inspect
 
         names = ["x"] if self.nin == 1 else [f"x{n + 1}" for n in range(self.nin)]
@@ -96,7 +106,7 @@ class ufunc(_native.UfuncBase):
 
     @property
     def ntypes(self) -> int:
-        """How many loops `types` lists."""
+        """The number of loops in `types`."""
         return len(self.types)
 
     def _called(
@@ -232,7 +242,7 @@ class ufunc(_native.UfuncBase):
 
 
 def scanned(name: str, combine: Callable[[Any, Any], Any], x: Array, d: int) -> Array:
-    """What the function called ``name``, which is ``combine``, makes of all elements up to each along an axis. Records where the
+    """The function called ``name``, which is ``combine``, of all elements up to each along an axis. Records where the
     engine has the scan; computes otherwise."""
     if watch.count and is_watched() and name in ("add", "multiply"):
         return watched("accumulate", (x,), scanned, name, combine, x, d, lines={"axis": d, "keepdims": True})
