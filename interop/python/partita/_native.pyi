@@ -203,6 +203,9 @@ class Distribution:
         others: what a halo exchange is applied to. Of blocks only."""
     def svg(self) -> str:
         """The drawing of the distribution, as SVG text."""
+    def _division(self, d: int, most: int) -> tuple[str, list[list[list[tuple[int, int]]]]]:
+        """For drawings: the map of dimension ``d`` in words, and for each of its parts the runs of the cells that it holds and of
+        those that it owns, at most ``most`` of each."""
     def _repr_html_(self) -> str: ...
     def __eq__(self, value: object, /) -> bool: ...
     def __ne__(self, value: object, /) -> bool: ...

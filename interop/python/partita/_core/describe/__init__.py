@@ -1,4 +1,5 @@
-"""Descriptions of arrays and parts: printed, in a notebook, in ``__distarray__`` and in ``__partitioned__``.
+"""Descriptions of arrays and parts: printed, in a notebook, in ``__distarray__`` and in ``__partitioned__``. `drawing` draws
+distributions.
 
 Parts on the host give a memoryview or a NumPy view of their memory, read-only and without a copy. Others, and
 bfloat16, which has no PEP 3118 format, give an object with ``__dlpack__``: an extension of both protocols.
@@ -12,12 +13,12 @@ import os
 import socket
 from typing import Any
 
-from .. import _native
-from .base import BaseArray
-from .dtypes import bfloat16, float32
-from .memory import size, to_host
-from .ranks.teams import of_members, of_processes
-from .watch import in_step
+from ... import _native
+from ..base import BaseArray
+from ..dtypes import bfloat16, float32
+from ..memory import size, to_host
+from ..ranks.teams import of_members, of_processes
+from ..watch import in_step
 
 _CELL = "padding:1px 14px 1px 0;text-align:left;background:none"
 _HEAD = f"{_CELL};font-weight:600;border-bottom:1px solid #8886"
