@@ -137,7 +137,7 @@ impl Machine {
         Some(Machine { prepared, codes, jammed, folds, folding })
     }
 
-    /// How many codes there are so far, for shapes of launches and for rows that are computed together.
+    /// The number of codes so far, for shapes of launches and for rows that are computed together.
     pub(super) fn codes(&self) -> usize {
         self.codes.sum(|_| 1) + self.jammed.sum(|_| 1) + self.folding.sum(|_| 1)
     }
@@ -190,7 +190,7 @@ fn jam(prepared: &CodeGenerator, run: &Run<'_>) -> Option<UnrollAndJam> {
     Some(UnrollAndJam { dim, strides, streams: run.stream })
 }
 
-/// What code of this launch depends on; `None` where rows do not lie as lanes do.
+/// The shape of this launch, on which code depends; `None` if rows do not lie as lanes do.
 fn shape(kernel: &Kernel, footprint: &Footprint, run: &Run<'_>) -> Option<LaunchShape> {
     let inner = run.layout.inner();
     let one = run.layout.extents[inner] == 1;
@@ -237,7 +237,7 @@ struct GrowingCoordinate {
     dim: Option<usize>,
 }
 
-/// What a launch writes into the tables of one code.
+/// The values that a launch writes into the tables of one code.
 struct CallTables {
     /// Words of the pool that follows a table; none without arguments.
     pool: usize,
@@ -463,7 +463,7 @@ impl MachineFold<'_> {
         self.code.written.fold.as_ref().expect("code that folds")
     }
 
-    /// Where the results of fold number `fold` go from now on.
+    /// Sets the address of the results of fold number `fold` from now on.
     pub(super) fn place(&self, tree: &mut FoldTree, fold: usize, results: *mut u8) {
         tree.set(FoldMemory::RESULTS + fold, results as u64);
     }

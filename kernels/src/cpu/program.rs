@@ -144,7 +144,7 @@ impl Program {
 /// A scan, compiled.
 struct ScanProgram {
     loops: ScanLoops,
-    /// What has to be computed first.
+    /// The program of the starts of lines, which runs first.
     starts: Option<Program>,
     values: Option<Program>,
 }
@@ -223,7 +223,7 @@ fn copies_long_rows(task: &HostLaunch<'_>, run: &Run<'_>) -> bool {
     !run.stream && task.footprint.copies().is_some() && run.params.iter().all(is_long)
 }
 
-/// What a program is compiled to.
+/// The instruction sets that a program is compiled to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Instructions {
     pub loops: Level,

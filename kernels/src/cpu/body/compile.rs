@@ -7,7 +7,7 @@ use super::lower::{Graph, NodeId, Roots, What};
 use crate::cpu::loops::lanes::{BLOCK, Lane};
 use crate::cpu::loops::map::MapFn;
 
-/// Where a place of the program gets its address.
+/// The source of the address of a place of the program.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::cpu) enum PlaceKind {
     /// One block of a value that is the same at all points, at this byte of the fixed area, of `size` bytes

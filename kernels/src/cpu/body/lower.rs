@@ -11,7 +11,7 @@ use crate::ir::{BinaryOp, Form, Kernel, Op, UnaryOp, Value};
 /// An index into [`Graph::nodes`].
 pub(in crate::cpu) type NodeId = usize;
 
-/// What a node is.
+/// The content of a node.
 pub(in crate::cpu) enum What {
     /// A constant's lane bits.
     Constant(u64),
@@ -35,7 +35,7 @@ pub(in crate::cpu) struct Node {
     pub uniform: bool,
 }
 
-/// What the form takes from the body.
+/// The nodes of the body that the form takes.
 pub(in crate::cpu) enum Roots {
     /// `(param, node)` per store; the node's lanes are the parameter's memory form.
     Stores(Vec<(usize, NodeId)>),

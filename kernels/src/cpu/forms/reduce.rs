@@ -135,8 +135,8 @@ impl Job<'_> {
         )
     }
 
-    /// How many segments of each result are folded in a wave: all, or a power of two, so that what they leave
-    /// needs little memory.
+    /// The number of segments of each result in a wave: all, or a power of two, so that their partial results
+    /// need little memory.
     fn wave(&self, segments: usize) -> usize {
         let most = self.task.tuning.partials / self.results;
         if segments <= most { segments } else { power_of_two(most) }
@@ -370,7 +370,7 @@ impl Job<'_> {
             unsafe {
                 values.rows(first_row + row..first_row + row + some, first_lane..first_lane + lanes);
                 for (n, (fold, tree)) in self.folds().iter().zip(trees.iter_mut()).enumerate() {
-                    // What is missing of the last block is neutral.
+                    // Rows missing from the last block are neutral.
                     let mut block = [self.neutral[n].at(0); MOST_ROWS];
                     (0..some).for_each(|row| block[row] = values.of(n, row));
                     tree.add(fold, &block[..some.next_power_of_two()], lanes);

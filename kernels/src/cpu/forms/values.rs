@@ -25,7 +25,7 @@ struct FoldedValue {
     /// Its output of the kernel of values, and the bytes of an element.
     param: usize,
     bytes: usize,
-    /// Where it is loaded from, if it is used as it was loaded.
+    /// The parameter and offsets of the load, if the value is used as it was loaded.
     load: Option<(usize, Offsets)>,
 }
 

@@ -32,7 +32,7 @@ const BUFFERS: usize = 128 << 10;
 struct PackedOperand {
     param: usize,
     bytes: usize,
-    /// How far before and behind a point it is read, per dimension of the layout.
+    /// The reach of its loads before and behind a point, per dimension of the layout.
     before: Dims<isize>,
     behind: Dims<isize>,
     /// Extents of the buffer of a whole tile; 1 in dimensions of stride 0.
@@ -370,7 +370,7 @@ fn tile(task: &HostLaunch<'_>, layout: &LaunchLayout, strided: &[usize]) -> Dims
     tile
 }
 
-/// How a parameter is packed; `None` if it is read beside the point in a dimension that the layout dropped.
+/// The packing of a parameter; `None` if it is read beside the point in a dimension that the layout dropped.
 fn operand(
     task: &HostLaunch<'_>,
     run: &Run<'_>,

@@ -46,7 +46,7 @@ impl Streaming<'_, '_> {
         Some(self.w.set(Class::Pred, "and.pred", &[&far, "%cut"]))
     }
 
-    /// Where a load finds its first element.
+    /// The address of the first element of a load.
     fn source(&mut self, column: &Column, part: Part) -> String {
         let p = column.param;
         let base = match part {
@@ -58,7 +58,7 @@ impl Streaming<'_, '_> {
         self.in_plane(p, &base, "%after")
     }
 
-    /// Where a vector goes in shared memory, and the predicate that the thread fills that place.
+    /// The address of a vector in shared memory, and the predicate that the thread fills that place.
     fn destination(&self, column: &Column, part: Part, turn: i32) -> (Address, Option<String>) {
         let (row, lead) = match part {
             Part::Own if column.apart => return (self.own_place(column, turn), None),

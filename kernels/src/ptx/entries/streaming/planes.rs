@@ -37,7 +37,7 @@ pub(crate) fn entry(verified: &Verified, target: &PtxTarget, plan: &StreamingPla
 }
 
 impl Streaming<'_, '_> {
-    /// What the planes before the first would have left: turns that compute nothing.
+    /// Fills the registers with the planes before the first: turns that compute nothing.
     fn fill(&mut self) {
         self.w.note("what the first plane needs of those before it");
         let (before, ahead) = (self.plan.fill() as i32, self.plan.ahead as i32);

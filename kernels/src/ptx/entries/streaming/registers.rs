@@ -95,8 +95,8 @@ impl Streaming<'_, '_> {
         self.w.named(kind, &name)
     }
 
-    /// Where something of a plane is in shared memory, seen from the thread's own vector or one at the rim:
-    /// planes that a turn reads, `lead` planes ahead of the one it computes.
+    /// An address in shared memory, seen from the thread's own vector or one at the rim: of planes that a
+    /// turn reads, `lead` planes ahead of the one it computes.
     pub(super) fn in_tile(&self, column: &Column, row: TileRow, (turn, lead): (i32, i32)) -> Address {
         let stem = match row {
             TileRow::Own => "%put",
@@ -107,7 +107,7 @@ impl Streaming<'_, '_> {
         Address { register: format!("{stem}{}", column.param), bytes: i64::from(plane) * bytes }
     }
 
-    /// Where the thread's own vectors arrive.
+    /// The address at which the thread's own vectors arrive.
     pub(super) fn own_place(&self, column: &Column, turn: i32) -> Address {
         let at = self.in_tile(column, TileRow::Own, (turn, column.planes.1));
         match column.apart {
