@@ -60,7 +60,7 @@ fn outputs(fold: &Fold) -> Vec<u32> {
     }
 }
 
-/// Common data of the stages of a reduction. A *stream* is a value of a partial result: two if arguments fold.
+/// Data of all stages of a reduction. A *stream* is a value of a partial result: argument folds have two.
 struct FoldStages<'a> {
     folds: &'a [Fold],
     /// The output of each stream.

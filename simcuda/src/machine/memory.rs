@@ -271,7 +271,7 @@ impl Memory {
         Trouble::at(kind, address, what)
     }
 
-    /// What was read and written by the launch that began with the phase `launch`.
+    /// The bytes read and written by the launch that began with the phase `launch`.
     pub(crate) fn accessed(&mut self, launch: u64) -> [Vec<Range<u64>>; 2] {
         let mut places = std::mem::take(&mut self.touched);
         places.sort_by_key(|place| self.blocks[*place].base);

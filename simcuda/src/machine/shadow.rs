@@ -25,7 +25,7 @@ pub(crate) struct Clash {
     pub thread: Option<u32>,
 }
 
-/// What the two accesses are.
+/// The kinds of the two accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum How {
     ReadAfterWrite,
@@ -131,7 +131,7 @@ impl Shadow {
         Ok(())
     }
 
-    /// What `write_later` began is there.
+    /// Ends a write that `write_later` began.
     pub(crate) fn land(&mut self, offset: usize, bytes: usize, now: &Now) {
         let mark = now.phase << PHASE | now.thread as u64;
         self.cells(offset, bytes).iter_mut().for_each(|cell| cell[WRITE] = mark);

@@ -82,7 +82,7 @@ impl<'e> Shared<'e> {
         Ok(())
     }
 
-    /// What was expected arrives.
+    /// Writes the value of an expected copy.
     pub(crate) fn land(&mut self, address: u64, bytes: usize, value: u128, now: &Now) {
         self.shadow.land(address as usize, bytes, now);
         set_value(&mut self.data[address as usize..address as usize + bytes], value);

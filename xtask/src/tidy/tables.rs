@@ -67,7 +67,7 @@ pub const HOMES: &[(&str, &[&str])] = &[
     ("getrandom", &["engine/src/wire/sockets"]),
 ];
 
-/// What each module of the engine may use of the others.
+/// The modules of the engine that each module may use.
 pub const ENGINE: &[(&str, &str)] = &[
     ("config", ""),
     ("index", ""),
@@ -84,7 +84,7 @@ pub const ENGINE: &[(&str, &str)] = &[
     ("team", "config error trace index plan device wire program"),
     ("transport", "config error trace index plan device wire program team"),
     ("array", "config error interrupt trace index plan device wire program team transport"),
-    // What others get at by hand only. Commands queued by hand are recorded as those of arrays are.
+    // Access by hand only. Commands queued by hand are recorded as those of arrays are.
     ("raw", "error array device program transport"),
     // Written with what arrays show to everybody.
     ("operators", "error index team array"),

@@ -4,7 +4,7 @@ use super::{Body, Instruction, Operand, Said, exactly, mismatch, unknown};
 use crate::ptx::program::{At, Op, Space, Vector, Width};
 use crate::ptx::types::{Class, Type};
 
-/// What the modifiers of an access say.
+/// The modifiers of an access.
 struct Access {
     space: Where,
     cached: bool,

@@ -8,7 +8,7 @@ pub(crate) type Function = fn(u64, u64, u64) -> u64;
 /// As [`Function`], for division: none if the divisor is zero, where hardware returns anything.
 pub(crate) type Partial = fn(u64, u64) -> Option<u64>;
 
-/// What an instruction computes.
+/// The rule by which an instruction computes.
 #[derive(Clone, Copy)]
 pub(crate) enum Meaning {
     Total(Function),
