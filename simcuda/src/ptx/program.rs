@@ -2,7 +2,7 @@
 //! registers and addresses of shared arrays have slots too, so that executing an instruction needs no case
 //! distinction.
 
-use super::meaning::{Function, Partial};
+use super::semantics::{Function, Partial};
 use super::types::Type;
 use std::sync::Arc;
 

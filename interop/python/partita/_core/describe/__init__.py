@@ -165,7 +165,7 @@ def _visible(part: _native.Memory) -> Any:
 def distarray(part: _native.Part) -> dict[str, Any]:
     """What a part says in ``__distarray__``. Its halo is padding, at each seam as wide as both sides have it; the buffer
     is that window of the part's memory."""
-    described, shape, memory = _native.say_distarray(part)
+    described, shape, memory = _native.export_distarray(part)
     seen = _visible(memory)
     if tuple(seen.shape) != shape and not isinstance(seen, _native.Stored):
         # A part that owns nothing has no memory, of any shape.
@@ -205,7 +205,7 @@ def partitioned(array: BaseArray, shown: list[_native.Part] | None = None) -> di
         # Of an array without dimensions one process has all.
         dist = _native.Distribution((), team=_native.Team.local(1, "host"))
         everyone = [place for each in of_processes(team, "__partitioned__", mine) for place in each]
-    described = _native.say_partitioned(dist, everyone)
+    described = _native.export_partitioned(dist, everyone)
     described["get"] = get
     local = []
     # Where something is replicated there are fewer boxes than parts; each is held by the owner.

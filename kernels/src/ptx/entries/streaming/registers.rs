@@ -12,7 +12,7 @@ pub(super) struct Streaming<'a, 'k> {
     pub(super) stores: &'a [Store],
     /// The last slot.
     pub(super) x: usize,
-    pub(super) detours: Vec<Detour>,
+    pub(super) slow_paths: Vec<SlowPath>,
 }
 
 /// Something that a thread loads of a plane: what a turn of the loop finds there, counted from the walk's
@@ -27,13 +27,13 @@ pub(super) struct Fetch {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Part {
     /// Its own vector.
-    Own,
+    Column,
     /// The same once more, for others.
-    Again,
+    SharedCopy,
     /// The vector above or below, of a row at the rim of the block.
-    Rim,
+    HaloRow,
     /// Neighbours in its own row, or in that at the rim, at the edges of a warp: so many vectors away.
-    Edges { row: TileRow, distance: usize },
+    WarpEdge { row: TileRow, distance: usize },
 }
 
 /// A row of the block in shared memory that a thread fills.
@@ -44,7 +44,7 @@ pub(super) enum TileRow {
 }
 
 /// Loads of vectors that stick out, away from the loop: their labels, and what they load.
-pub(super) struct Detour {
+pub(super) struct SlowPath {
     pub(super) from: String,
     pub(super) back: String,
     pub(super) fetch: Fetch,
