@@ -96,6 +96,9 @@ pub struct Distribution {
     pub dist: partita::Distribution,
 }
 
+/// Runs of cells, as (start, stop).
+type Runs = Vec<(i64, i64)>;
+
 fn given<'py, T: for<'a> FromPyObject<'a, 'py>>(
     value: &Bound<'py, PyAny>,
     name: &str,
@@ -275,7 +278,7 @@ impl Distribution {
 
     /// For drawings: the map of dimension `d` in words, and for each of its parts the runs of the cells that
     /// it holds and of those that it owns, at most `most` of each.
-    fn _division(&self, d: usize, most: usize) -> (String, Vec<[Vec<(i64, i64)>; 2]>) {
+    fn _division(&self, d: usize, most: usize) -> (String, Vec<[Runs; 2]>) {
         let map = self.dist.map(d);
         let runs = |set: IndexSet| set.runs().take(most).collect();
         let parts = (0..map.parts()).map(|part| [map.owned_set(part), map.owned_once(part)].map(runs));

@@ -13,16 +13,16 @@ pub const FILES_PER_FOLDER: usize = 12;
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
     ("kernels/src", 27_923),
-    ("engine/src", 46_685),
+    ("engine/src", 46_683),
     ("simcuda/src", 8_530),
-    ("interop/src", 8_774),
+    ("interop/src", 8_777),
     ("interop/python", 14_407),
     ("benches", 9_415),
     ("xtask", 5_446),
     ("examples", 2_700),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 123_875;
+pub const TOTAL_BUDGET: usize = 123_877;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[
