@@ -137,9 +137,9 @@ impl From<Precision> for DType {
     }
 }
 
-/// What the widest stencil needs.
+/// The extent that the widest stencil needs.
 const LEAST_EXTENT: i64 = 9;
-/// What needs no care when it is multiplied by a few.
+/// An extent that needs no care when it is multiplied by a few.
 const MOST_EXTENT: i64 = 1 << 40;
 
 fn extent(text: &str) -> Result<i64, String> {

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 
-/// How long and how often to measure one thing.
+/// The time and the number of runs for one measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
     /// Seconds for one thing on one device.

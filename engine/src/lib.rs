@@ -110,7 +110,7 @@ pub use partita_kernels::{DType, FoldOp, Scalar};
 pub use process::{config, error, interrupt, trace};
 pub use team::Team;
 
-/// What a program needs: `use partita::prelude::*`.
+/// Names that most programs need: `use partita::prelude::*`.
 pub mod prelude {
     pub use crate::array::collective::{Collective, Partition};
     pub use crate::array::{Array, Element, Loop, NewAxis, Operand, Padding, assign_all, eval_all};

@@ -14,8 +14,8 @@
 //!    depends on its elements.
 //! 4. **No overlap.** A kernel's parameters overlap only where all of them are read.
 //!
-//! What is refused with an error and nothing done: bytes outside the memory, launches that would touch what
-//! lies outside, memory and programs of another device, and writing to memory that was
+//! Refused with an error, before anything is done: bytes outside the memory, launches that would touch
+//! others, memory and programs of another device, and writing to memory that was
 //! [borrowed](crate::Device::borrow).
 //!
 //! ```

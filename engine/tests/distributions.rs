@@ -315,6 +315,28 @@ fn large_maps_stay_within_64_by_16() {
     assert_eq!(Distribution::default_partition(1, &[]).unwrap().to_string().lines().count(), 1);
 }
 
+fn text_map(dist: &Distribution) -> Vec<String> {
+    dist.to_string().lines().skip(1).map(str::to_owned).collect()
+}
+
+#[test]
+fn text_maps_draw_every_kind() {
+    assert_eq!(
+        text_map(&Distribution::builder(&[10]).parts(3).cyclic(0, 2).build().unwrap()),
+        ["0011220011"]
+    );
+    let lists = DimMap::unstructured(&[vec![4, 0], vec![1, 3, 2]], true).unwrap();
+    let mixed = Distribution::builder(&[4, 5]).grid(&[2, 2]).cyclic(0, 1).map(1, lists).build().unwrap();
+    assert_eq!(text_map(&mixed), ["01110", "23332", "01110", "23332"]);
+    assert!(mixed.to_string().lines().next().unwrap().ends_with(", maps (cyclic 1, unstructured)"));
+    assert_eq!(
+        text_map(&Distribution::builder(&[2, 3]).grid(&[2, 2]).replicated(1).build().unwrap()),
+        ["000", "222"]
+    );
+    let cube = Distribution::builder(&[2, 2, 3]).grid(&[2, 1, 3]).build().unwrap();
+    assert_eq!(text_map(&cube), ["slice (0):", "012", "012", "slice (1):", "345", "345"]);
+}
+
 /// What gives a value by a number panics where there is no such part, dimension or member, and says so; what
 /// gives a `Result` gives an error.
 #[test]

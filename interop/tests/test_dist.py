@@ -1,5 +1,9 @@
 """Distributions: who owns what, pictures, and what is refused."""
 
+import os
+import re
+from pathlib import Path
+
 import numpy as np
 import partita as pt
 import pytest
@@ -56,6 +60,63 @@ def test_text_and_picture(team):
     assert dist._repr_html_().startswith("<svg") and dist.svg() == dist._repr_html_()
     four = pt.Distribution((2, 2, 2, 2), team=team)
     assert four._repr_html_().startswith("<pre>")
+
+
+def host(shape, size, **words):
+    return pt.Distribution(shape, team=pt.Team(size, "host"), **words)
+
+
+LISTS = [[0, 1, 2, 9, 10], [3, 4, 8, 11, 12], [13, 5, 6, 7], [15, 14]]
+COPIES = [[0, 1, 2, 3, 4], [3, 4, 5, 6, 7, 8], [7, 8, 9, 10, 11]]
+BLOCKS = [pt.Block([0, 4, 11, 15]), pt.Block([0, 6, 11, 18])]
+
+
+@pytest.mark.parametrize(
+    "name, dist",
+    [
+        (
+            "line-halo-boundary",
+            lambda: host(24, 4, dims=[pt.Block([0, 8, 12, 17, 24])], boundary=((2, 1),), halo=[[(0, 1), (1, 2), (2, 3), (3, 0)]]),
+        ),
+        ("line-periodic", lambda: host(16, 4, halo=((2, 1),), periodic=True)),
+        ("line-block-cyclic", lambda: host(23, 3, dims=[pt.Cyclic(3)])),
+        ("line-unstructured", lambda: host(16, 4, dims=[pt.Unstructured(LISTS)])),
+        ("line-copies", lambda: host(12, 3, dims=[pt.Unstructured(COPIES, one_to_one=False)])),
+        ("plane-halo-boundary", lambda: host((15, 18), 9, grid=(3, 3), dims=BLOCKS, halo=((1, 1), (2, 2)), boundary=1)),
+        ("plane-cyclic", lambda: host((13, 17), 6, grid=(2, 3), dims=[pt.Cyclic(3), pt.Cyclic(2)])),
+        ("cube-slices", lambda: host((4, 8, 9), 8, grid=(2, 2, 2), dims=[None, None, pt.Cyclic(2)])),
+    ],
+)
+def test_svg_files_of_the_documentation_are_what_the_code_draws(name, dist):
+    file, svg = Path(__file__).parents[2] / f"docs/distributions/{name}.svg", dist().svg()
+    if "UPDATE_GOLDEN" in os.environ:
+        file.write_text(svg)
+    assert file.read_text() == svg, f"{file} differs: UPDATE_GOLDEN=1 writes it anew"
+
+
+def cells(svg, fill):
+    """The area of all boxes of a fill, in cells, which are 36 pixels wide."""
+    boxes = [line for line in svg.splitlines() if line.startswith("<rect x=") and fill in line]
+    sides = [re.search(' width="(.*?)" height="(.*?)"', line).groups() for line in boxes]
+    return round(sum(float(width) * float(height) for width, height in sides) / 36**2)
+
+
+def test_svg_areas_are_the_counts_of_the_parts():
+    dist = host((13, 12), 6, grid=(2, 3), dims=[pt.Cyclic(3), pt.Cyclic(2)])
+    counts = [np.prod([len(o) if not isinstance(o, tuple) else o[1] - o[0] for o in dist.owned(part)]) for part in range(6)]
+    colours = ["#8fbcd9", "#f4b183", "#a9d18e", "#f4a6a6", "#c5b0d5", "#d9c48f"]
+    assert [cells(dist.svg(), colour) for colour in colours] == counts
+    halo = host((9, 9), 9, grid=(3, 3), halo=1, boundary=((1, 0), (0, 2))).svg()
+    assert (cells(halo, "url(#hatch"), cells(halo, "fill-opacity")) == (25 - 9, 9 + 8 * 2)
+
+
+def test_svg_refuses_drawings_of_too_many_boxes_or_dimensions():
+    for dist in (host((), 1), host((2, 2, 2, 2), 4), host(1 << 20, 4, dims=[pt.Cyclic(1)])):
+        with pytest.raises(NotImplementedError, match="Distribution.svg: expected .*; draw a slice"):
+            dist.svg()
+        assert dist._repr_html_() == f"<pre>{dist}</pre>"
+    for dist in (host(1 << 40, 4), host((0, 3), 4), host((0, 3, 3), 4), host(0, 2), host((2, 3, 1), 6, grid=(1, 3, 2))):
+        assert dist.svg().startswith("<svg") and dist.svg() == dist._repr_html_()
 
 
 def test_equality(team):

@@ -33,7 +33,7 @@ pub enum DType {
     F64,
 }
 
-/// What sort of number a [`DType`] is.
+/// The sort of number that a [`DType`] is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Kind {
     /// true or false

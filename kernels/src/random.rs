@@ -34,7 +34,7 @@ use crate::dtype::DType;
 use crate::ir::{BinaryOp, Math1, UnaryOp, Value};
 use crate::math::sine_of_rest;
 
-/// What a draw makes of a cell's number.
+/// The result that a draw makes of a cell's number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Draw {
     /// 32 bits, u32.

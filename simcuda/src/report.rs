@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Where explanations go.
+/// The output for explanations.
 pub struct Reporter {
     log: Option<PathBuf>,
 }

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// What the log must hold afterwards.
+/// The required content of the log afterwards.
 enum Log {
     /// No fault.
     Empty,
@@ -156,7 +156,7 @@ fn run(case: &Case, seed: u64, folder: &Path) -> Result<(), String> {
     }
 }
 
-/// How a case ended; none if it hung.
+/// The exit status of a case; none if it hung.
 fn wait(mut child: Child) -> Option<ExitStatus> {
     let start = Instant::now();
     loop {

@@ -11,7 +11,7 @@ use std::time::Duration;
 /// A program that prints nothing for this long is stuck: the slowest crate compiles in less.
 pub const SILENCE: Duration = Duration::from_secs(15 * 60);
 
-/// How a program ended.
+/// The end of a program.
 #[derive(Debug, PartialEq, Eq)]
 pub enum End {
     Success,

@@ -9,13 +9,13 @@ use std::time::Instant;
 use crate::exec::{End, show};
 use crate::tally::Tally;
 
-/// Where ThreadSanitizer runs: `-Zsanitizer=thread` wants a target by name.
+/// The target of ThreadSanitizer: `-Zsanitizer=thread` wants one by name.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 /// One run of tests.
 struct Run {
     name: &'static str,
-    /// What is passed to `cargo +nightly`.
+    /// The arguments of `cargo +nightly`.
     arguments: &'static [&'static str],
     environment: &'static [(&'static str, &'static str)],
     /// Fewer passed tests mean that some were renamed.
@@ -95,7 +95,7 @@ fn sanitized(root: &Path, of: &Run) -> Tally {
         return Tally::skipped(of.name, format!("this is not {TARGET}"));
     }
     let mut command = Command::new("cargo");
-    // What runs this program was started by another toolchain's cargo.
+    // Another toolchain's cargo started the program that runs this one.
     for name in ["RUSTUP_TOOLCHAIN", "RUSTC", "CARGO"] {
         command.env_remove(name);
     }

@@ -18,7 +18,7 @@ struct Need {
     fix: Fix,
 }
 
-/// How to get it.
+/// The way to get it.
 enum Fix {
     /// Debian's packages, which need root.
     Apt(&'static [&'static str]),
@@ -114,7 +114,7 @@ fn meet(need: &Need, root: &Path, options: &Options) -> Tally {
     Tally::failed(format!("set-up: missing: {} ({reason}); type: {}", need.name, typed(&need.fix)))
 }
 
-/// What a person types to get it.
+/// The command that a person types to get it.
 fn typed(fix: &Fix) -> String {
     match fix {
         Fix::Apt(packages) => {
@@ -178,7 +178,7 @@ fn has_python(root: &Path) -> bool {
     root.join(".venv/bin/python").exists() && root.join(".venv/bin/pip").exists()
 }
 
-/// What builds and tests the Python package.
+/// Whether the packages that build and test the Python package are there.
 fn has_packages(root: &Path) -> bool {
     let python = root.join(".venv/bin/python");
     let imports = "import maturin, numpy, pytest, mypy, jax, ml_dtypes, array_api_strict, nbclient, \

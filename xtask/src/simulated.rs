@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where drivers are installed.
+/// The folders in which drivers are installed.
 const INSTALLED: &[&str] = &[
     "/usr/lib/x86_64-linux-gnu/libcuda.so.1",
     "/usr/lib64/libcuda.so.1",
@@ -18,7 +18,7 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Where [`build`] puts it.
+    /// The driver that [`build`] makes.
     pub fn of(root: &Path) -> Driver {
         Driver { folder: root.join("target/simcuda") }
     }

@@ -39,7 +39,7 @@ pub struct Bound {
     runs: usize,
 }
 
-/// How an input is made: of these elements' seed.
+/// The function that makes an input, from the seed of its elements.
 type Make = dyn Fn(&Team, &Distribution, DType, u64) -> Result<Array>;
 
 /// Inputs, and what was last computed from them.
@@ -111,8 +111,8 @@ impl Bound {
         epsilon(self.dtype) * (f64::from(8 + self.workload.operations_per_cell()) + wandering)
     }
 
-    /// What element `k` of a result must be: the formula's value, or what an array that is assigned to has
-    /// kept.
+    /// The value that element `k` of a result must have: the formula's, or the one that an array assigned to
+    /// has kept.
     fn expected(&self, turn: usize, output: usize, k: usize) -> f64 {
         let reach = self.workload.reach;
         let view = self.workload.view_of_result(output);
@@ -296,7 +296,7 @@ pub fn seed(set: usize, input: usize) -> u64 {
     (set * 32 + input) as u64
 }
 
-/// What the bits of a counter are mixed by: shifts and factors of C. Wellons, "Prospecting for Hash
+/// The mixing of a counter's bits: shifts and factors of C. Wellons, "Prospecting for Hash
 /// Functions" (2018), then a last shift.
 const MIXING: [(u32, u32); 2] = [(16, 0x7feb_352d), (15, 0x846c_a68b)];
 const LAST_SHIFT: u32 = 16;

@@ -7,7 +7,7 @@ use crate::cases::workload::Sizes;
 use crate::results::record::Record;
 use crate::sample::{Effort, samples};
 
-/// Where and how long to measure.
+/// The place and effort of a measurement.
 #[derive(Clone, Copy)]
 pub struct On<'a> {
     pub device: &'a Device,

@@ -9,7 +9,7 @@ use partita::array::{IntoSpan, Span};
 use partita::prelude::*;
 use serde::Serialize;
 
-/// What formulas calculate with.
+/// The numbers that formulas calculate with.
 pub trait Number:
     Clone
     + Add<Output = Self>

@@ -14,7 +14,7 @@ use crate::cases::case::{Case, On};
 use crate::results::record::Record;
 use crate::sample::samples;
 
-/// What is measured, in seconds: nothing is moved.
+/// A measurement, in seconds: nothing is moved.
 type Overhead = fn(&On) -> Result<Vec<f64>>;
 
 const OVERHEADS: &[(&str, &str, Overhead)] = &[

@@ -27,7 +27,7 @@ pub struct App {
     advance: Advance,
 }
 
-/// What a step does with the formula's values.
+/// The use of the formula's values by a step.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Advance {
     /// They are assigned to the inner cells of the state.

@@ -4,7 +4,7 @@ use partita::array::{IntoSpan, Span};
 use partita::prelude::*;
 use serde::Serialize;
 
-/// How long the axes of a workload's arrays are.
+/// The lengths of the axes of a workload's arrays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Extents {
     /// As wanted.
@@ -57,7 +57,7 @@ impl View {
         }
     }
 
-    /// What it selects of an array, along each axis.
+    /// The spans that it selects of an array, along each axis.
     pub fn spans(self, rank: usize) -> Vec<Span> {
         let mut spans = vec![(..).into_span(); rank];
         if let (View::Second, Some(last)) = (self, spans.last_mut()) {
@@ -75,7 +75,7 @@ impl View {
         shape
     }
 
-    /// Where the element that is seen at a place lies in the array.
+    /// The place in the array of the element at a place of the view.
     pub fn place(self, mut at: Vec<i64>) -> Vec<i64> {
         match self {
             View::Second => at.last_mut().into_iter().for_each(|at| *at *= 2),
@@ -84,7 +84,7 @@ impl View {
         at
     }
 
-    /// Where an array's element is seen, if it is.
+    /// The place in the view of an array's element, if it has one.
     pub fn seen(self, mut at: Vec<i64>) -> Option<Vec<i64>> {
         match self {
             View::Second if at.last().is_some_and(|at| at % 2 != 0) => return None,

@@ -29,7 +29,7 @@ pub struct Workload {
     pub then: Then,
 }
 
-/// What becomes of the formula's values.
+/// The use of the formula's values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Then {
     /// They are a new array.
@@ -279,12 +279,12 @@ impl Workload {
         shape
     }
 
-    /// What the formula sees an input through.
+    /// The view of an input that the formula reads.
     pub fn view_of_input(&self, input: usize) -> Option<View> {
         self.seen.iter().find(|(seen, _)| *seen == input).map(|&(_, view)| view)
     }
 
-    /// What a result is written through.
+    /// The view that a result is written through.
     pub fn view_of_result(&self, output: usize) -> Option<View> {
         self.written.iter().find(|(written, _)| *written == output).map(|&(_, view)| view)
     }

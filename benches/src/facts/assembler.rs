@@ -20,13 +20,13 @@ pub struct Tools {
 pub struct Assembled {
     /// Of the text.
     pub bytes: usize,
-    /// What the assembler took.
+    /// The time of the assembler.
     pub seconds: f64,
     entries: HashMap<String, Usage>,
     listing: String,
 }
 
-/// What an entry takes.
+/// The resources of an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {
     pub registers: u32,

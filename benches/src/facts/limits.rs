@@ -38,7 +38,7 @@ const TEXT: &[(&str, [f64; 4])] = &[
     ("expsin", [67.0, 58.0, 31.0, 112.0]),
 ];
 
-/// What is beyond its limits. No kernel spills registers. Elementwise kernels over contiguous operands
+/// The facts beyond their limits. No kernel spills registers. Elementwise kernels over contiguous operands
 /// (family E1) load every operand once, 16 bytes at a time, without a barrier in a loop. Stencils need what
 /// `stencils` says of them, others what the tables above say.
 pub fn beyond(facts: &KernelFacts) -> Vec<String> {

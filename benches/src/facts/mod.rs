@@ -74,7 +74,7 @@ pub fn run(options: &Options, sizes: &Sizes) -> Result<()> {
     let mut facts = Vec::new();
     for target in targets {
         let folder = options.keep.as_ref().unwrap_or(&own).join(target.name);
-        // What an earlier run has kept would be appended to.
+        // New results would be appended to files of an earlier run.
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder)?;
         launches::record(target, &words, &folder)?;

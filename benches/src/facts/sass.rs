@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 pub struct Instruction {
     /// With its modifiers, as in `LDG.E.128`.
     pub name: String,
-    /// What stands after the name.
+    /// The text after the name.
     pub operands: String,
     /// Whether a predicate decides if it does anything.
     pub is_guarded: bool,

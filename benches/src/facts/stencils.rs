@@ -45,7 +45,7 @@ const ACROSS: usize = 8;
 /// Share of loads of threads beyond the region's ends.
 const ENDS: f64 = 0.02;
 
-/// What a kernel may take.
+/// The most that a kernel may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Needs {
     pub registers: u32,
@@ -57,7 +57,7 @@ pub struct Needs {
     pub block: Option<[u32; 2]>,
 }
 
-/// What the threads of a stencil load: vectors, single elements, and the 32-bit words of both.
+/// The loads of the threads of a stencil: vectors, single elements, and the 32-bit words of both.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Loads {
     wide: usize,

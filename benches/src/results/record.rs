@@ -47,7 +47,7 @@ pub struct Record {
     pub error: Option<f64>,
 }
 
-/// What has no figure, and why.
+/// A workload without a figure, and the reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Missing {
     pub workload: String,
@@ -128,7 +128,7 @@ impl Missing {
     }
 }
 
-/// What was skipped: one sentence for all that one peer or device lacks in one type for one reason.
+/// The skipped workloads: one sentence for all that one peer or device lacks in one type for one reason.
 pub fn skipped(lines: &[Line]) -> Vec<String> {
     let mut groups: Vec<Missing> = Vec::new();
     for line in lines {

@@ -46,7 +46,7 @@ pub fn markdown(lines: &[Line]) -> String {
     text
 }
 
-/// What each record is about: its row of a table.
+/// The row of a table that a record belongs to.
 fn row(record: &Record) -> String {
     let kind = if record.group == "ceiling" { "ceiling: " } else { "" };
     format!("{kind}{} {}", record.workload, record.dtype)

@@ -241,7 +241,7 @@ impl Plain {
 /// Zeros of so many values, present before anything is measured.
 fn large_pages(elements: usize) -> Result<MmapMut> {
     let mut map = MmapMut::map_anon((elements * SIZE).max(1))?;
-    // What the system says does not matter.
+    // The system's answer does not matter.
     #[cfg(target_os = "linux")]
     let _ = map.advise(memmap2::Advice::HugePage);
     map.fill(0);

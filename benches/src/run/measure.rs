@@ -23,7 +23,7 @@ use crate::run::peers::{Outcomes, Peers, Request};
 use crate::run::wanted::Wanted;
 use crate::sample::{Pace, sample};
 
-/// What a step takes, as a multiple of a workload's: ceilings are several, the others short.
+/// The time of a step, as a multiple of a workload's: ceilings are several, the others short.
 const CEILINGS_WEIGHT: f64 = 3.0;
 const ALONE_WEIGHT: f64 = 0.2;
 /// Of the seconds for one thing; a peer has them in one piece, and so repeats without warming up again.
@@ -199,7 +199,7 @@ impl Progress<'_> {
         }
     }
 
-    /// What became of the peers, each about the same as `example`.
+    /// Keeps the outcomes of the peers, each about the same as `example`.
     fn keep_peers(&mut self, example: &Record, outcomes: Outcomes) {
         for (who, outcome) in outcomes {
             let line = outcome.line(who, example);

@@ -129,7 +129,7 @@ struct Plain {
     back: Vec<u8>,
 }
 
-/// What carries them.
+/// The bare carrier of messages.
 enum Bare {
     #[cfg(feature = "mpi")]
     Mpi(mpi::topology::SimpleCommunicator),

@@ -45,7 +45,7 @@ pub struct Peers {
     pub versions: BTreeMap<String, Option<String>>,
 }
 
-/// What became of one peer in one workload.
+/// The outcome of one peer in one workload.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -216,7 +216,7 @@ impl Peers {
         serde_json::from_str(&line).with_context(|| format!("it answered {}", line.trim()))
     }
 
-    /// What the peer's process answers to a line.
+    /// The answer of the peer's process to a line.
     fn said(&self, peer: &str, line: &str) -> Result<String> {
         let mut servers = self.servers.borrow_mut();
         let all: Vec<&str> = self.offered.keys().map(String::as_str).collect();
@@ -257,7 +257,7 @@ impl Server {
         self.answers.read_line(&mut line).ok().filter(|count| *count > 0).map(|_| line)
     }
 
-    /// How it ended, and what it said last.
+    /// Its exit status, and its last line.
     fn last_words(mut self) -> Result<String> {
         let mut words = String::new();
         if let Some(mut said) = self.process.stderr.take() {

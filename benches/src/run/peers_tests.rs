@@ -142,7 +142,7 @@ fn every_program_travels_with_the_binary() {
 
 const SIZES: Sizes = Sizes { line: 5003, plane: 37, cube: 16 };
 
-/// What Python prints in a folder, or nothing where there is no Python: that of `PARTITA_PEERS`, of the
+/// The output of Python in a folder, or nothing if there is no Python: that of `PARTITA_PEERS`, of the
 /// repository's environment, or of the system.
 fn python(folder: &Path, arguments: &[&str]) -> Option<Output> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.venv/bin/python");

@@ -9,7 +9,7 @@ use crate::cases::case::On;
 use crate::cases::workload::{BESIDE, Sizes, WORKLOADS, Workload};
 use crate::sample::Effort;
 
-/// What to measure.
+/// The requested measurements.
 pub struct Wanted {
     pub devices: Vec<Device>,
     /// Words that a name contains, or is if they begin with `=`, or that a group is, `W1` among these; none
@@ -46,7 +46,7 @@ impl Wanted {
         self.filter.is_empty() || self.filter.iter().any(|word| is_meant(word, group, name))
     }
 
-    /// What of the command line cannot be measured, with so much memory.
+    /// The part of the command line that cannot be measured, with so much memory.
     pub fn misuse(&self, available: Option<u64>) -> Option<String> {
         let is_known = |word: &&String| {
             WORKLOADS.iter().any(|workload| is_meant(word, workload.group, workload.name))

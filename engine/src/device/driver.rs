@@ -11,8 +11,8 @@ use partita_kernels::{DType, LaunchError, Subnormals, Verified};
 use super::launch::Job;
 use super::memory::{ALIGN_BYTES, Allocation, DeviceMemory};
 
-/// What a driver's operation on one type does with numbers below the least normal one, as far as points tell
-/// at which that makes a difference. `Unspecified` are operations that also round wrongly there.
+/// The treatment by a driver's operation on one type of numbers below the least normal one, as far as points
+/// tell at which it makes a difference. `Unspecified` are operations that also round wrongly there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SubnormalTrial {
     /// As it is written: `+`, `<`, `sqrt`.
@@ -78,7 +78,7 @@ pub(in crate::device) enum DriverError {
 
 pub(in crate::device) type DriverResult<T> = Result<T, DriverError>;
 
-/// What only the driver that made it reads.
+/// A value that only the driver that made it reads.
 pub(in crate::device) type Opaque = Box<dyn Any + Send + Sync>;
 
 /// A driver's own type behind what it made.
@@ -90,11 +90,11 @@ pub(in crate::device) fn own<T: 'static>(value: &dyn Any) -> &T {
 #[derive(Clone, Copy)]
 #[cfg_attr(not(feature = "cuda"), expect(dead_code))]
 pub(in crate::device) enum StreamWork<'a> {
-    /// What [`Driver::launch`] takes.
+    /// The arguments of [`Driver::launch`].
     Jobs { on: &'a dyn Driver, stream: Stream, jobs: &'a [Job] },
-    /// What [`Driver::copy_to`] takes.
+    /// The arguments of [`Driver::copy_to`].
     Copy { source: DriverPlace<'a>, target: DriverPlace<'a>, stream: Stream, bytes: u64 },
-    /// What [`Driver::after`] takes.
+    /// The arguments of [`Driver::after`].
     Wait { first: (&'a dyn Driver, Stream), then: (&'a dyn Driver, Stream) },
 }
 
@@ -117,12 +117,12 @@ pub(in crate::device) trait Driver: Any + Send + Sync {
         true
     }
 
-    /// What it does with f32 operands and results below 2^-126.
+    /// Its treatment of f32 operands and results below 2^-126.
     fn subnormals(&self) -> Subnormals {
         Subnormals::Kept
     }
 
-    /// What a trial found of the driver's own operations.
+    /// The results of a trial of the driver's own operations.
     fn subnormal_trials(&self) -> Vec<SubnormalTrial> {
         Vec::new()
     }
@@ -235,7 +235,7 @@ pub(in crate::device) trait Driver: Any + Send + Sync {
         self.wait()
     }
 
-    /// What is queued on `stream` from now on comes after what is queued on a stream of `first` so far.
+    /// Orders work queued on `stream` from now on after the work queued on a stream of `first` so far.
     fn after(&self, _: Stream, _first: &dyn Driver, _first_stream: Stream) -> DriverResult<()> {
         Ok(())
     }
@@ -250,7 +250,7 @@ pub(in crate::device) trait Driver: Any + Send + Sync {
         unreachable!("timestamps belong to the driver that made them")
     }
 
-    /// What other libraries and processes can share.
+    /// Memory and events that other libraries and processes can share.
     fn sharing(&self) -> Option<&dyn Sharing> {
         None
     }

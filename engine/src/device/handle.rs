@@ -69,7 +69,7 @@ impl Device {
         &self.0.name
     }
 
-    /// What tells it from this process's other devices as long as it lives.
+    /// A number that no other device of this process has as long as this one lives.
     pub(crate) fn number(&self) -> u64 {
         Arc::as_ptr(&self.0).addr() as u64
     }
@@ -94,14 +94,14 @@ impl Device {
         self.0.driver.has_i64()
     }
 
-    /// What it does with f32 operands and results below 2^-126, found by a trial on the first call.
+    /// Its treatment of f32 operands and results below 2^-126, found by a trial on the first call.
     /// docs/wgpu.md lists the operations.
     pub fn subnormals(&self) -> Subnormals {
         self.0.driver.subnormals()
     }
 
-    /// What each operation of the driver does with them, found by a trial at every call; kernels replace
-    /// operations that are not exact. Empty for the host and CUDA devices, which keep subnormals.
+    /// The treatment of subnormals by each operation of the driver, found by a trial at every call; kernels
+    /// replace operations that are not exact. Empty for the host and CUDA devices, which keep subnormals.
     pub fn subnormal_trials(&self) -> Vec<SubnormalTrial> {
         self.0.driver.subnormal_trials()
     }

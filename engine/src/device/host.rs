@@ -136,7 +136,7 @@ pub(in crate::device) struct HostMemory {
     origin: Origin,
 }
 
-/// Where memory comes from decides how it is given back.
+/// The origin of memory, which decides how it is given back.
 enum Origin {
     /// The allocation, and how far into it the block begins.
     Allocated(Layout, usize),
@@ -223,7 +223,7 @@ impl Drop for HostMemory {
     }
 }
 
-/// How far into its pages the next large block begins. Blocks that all began with a page would have the same
+/// The offset of the next large block in its pages. Blocks that all began with a page would have the same
 /// lower address bits at the same index, by which processors find lines and tell a read from the writes
 /// before it: then the arrays of a loop drive each other out of the first cache, and reads wait for writes.
 fn apart() -> usize {
@@ -231,7 +231,7 @@ fn apart() -> usize {
     place(BLOCKS.fetch_add(1, Ordering::Relaxed))
 }
 
-/// How far into its pages the so many-th large block begins.
+/// The offset in its pages of large block number `block`.
 fn place(block: usize) -> usize {
     block % PLACES * APART_BYTES
 }

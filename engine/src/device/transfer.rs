@@ -14,13 +14,13 @@ use crate::error::Result;
 pub(crate) struct CopyRegion<'a> {
     /// The source.
     pub from: &'a Allocation,
-    /// Where in it the bytes begin.
+    /// The offset of the bytes in it.
     pub from_offset: u64,
     /// The destination.
     pub to: &'a Allocation,
-    /// Where in it they go.
+    /// The offset in it that they go to.
     pub to_offset: u64,
-    /// How many.
+    /// The number of bytes.
     pub bytes: u64,
 }
 

@@ -25,7 +25,7 @@ pub struct IterationChunk {
 /// A division of domains over parts, as authors write it. The first methods are enough for loops; the
 /// later ones refuse by name until they are written. Constructors are the author's business.
 pub trait DomainMap: fmt::Debug + Send + Sync {
-    /// What the map is called.
+    /// The name of the map.
     fn name(&self) -> &str;
 
     /// The number of parts.
@@ -166,7 +166,7 @@ impl MappedDomain {
         self.map.links_distribution().then_some(&self.map)
     }
 
-    /// How often the indices have changed.
+    /// The number of changes of the indices.
     pub fn version(&self) -> u64 {
         self.version
     }

@@ -1,6 +1,6 @@
 //! [`IndexError`], the error of the pure-data layers `index` and `plan`. The engine's own error wraps it.
 
-/// What an [`IndexError`] is about, for code that must tell the cases apart (a caller's `ValueError` or
+/// The subject of an [`IndexError`], for code that must tell the cases apart (a caller's `ValueError` or
 /// `IndexError`).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
@@ -34,15 +34,15 @@ pub enum ErrorKind {
 #[derive(thiserror::Error, Clone, PartialEq, Eq)]
 #[error("{operation}: expected {expected}, given {given}; {remedy}")]
 pub struct IndexError {
-    /// What the error is about.
+    /// The subject of the error.
     pub kind: ErrorKind,
     /// The operation that was refused.
     pub operation: &'static str,
-    /// What it expects.
+    /// The requirement.
     pub expected: String,
-    /// What it was given.
+    /// The given value.
     pub given: String,
-    /// What to do about it.
+    /// The remedy.
     pub remedy: &'static str,
 }
 

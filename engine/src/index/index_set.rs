@@ -56,7 +56,7 @@ impl IndexRange {
         IndexRange { first, stride, len }
     }
 
-    /// Where it begins, whether it has members or not.
+    /// Its beginning, whether it has members or not.
     pub fn first(&self) -> i64 {
         self.first
     }
@@ -335,7 +335,7 @@ impl Blocks {
         self.len() == 0
     }
 
-    /// How many of them lie below `limit`, which is at most the size.
+    /// The number of members below `limit`, which is at most the size.
     pub(crate) fn below(&self, limit: i64) -> i64 {
         if self.step == 1 {
             return self.hits(self.offset + limit) - self.hits(self.offset);
@@ -347,7 +347,7 @@ impl Blocks {
         (here - there) as i64 + limit
     }
 
-    /// How many of `0..x` are less than the width modulo the period.
+    /// The count of numbers in `0..x` that are less than the width modulo the period.
     pub(crate) fn hits(&self, x: i64) -> i64 {
         x / self.period * self.width + (x % self.period).min(self.width)
     }
@@ -409,7 +409,7 @@ impl Blocks {
         let (blocks, mut position) = (*self, 0);
         std::iter::from_fn(move || {
             let first = blocks.nth(position)?;
-            // How many steps stay within the width of the block.
+            // The number of steps that stay within the width of the block.
             let within = (blocks.offset + blocks.step * first) % blocks.period;
             let len = ((blocks.width - 1 - within) / blocks.step + 1).min(blocks.size - first);
             position += len;

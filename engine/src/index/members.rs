@@ -79,7 +79,7 @@ impl Members {
         found.map(|place| self.ranks[place].1)
     }
 
-    /// What a member of the world sees of this team: everything from inside, nothing from outside.
+    /// The view of this team from a member of the world: everything from inside, nothing from outside.
     pub fn seen_by(&self, id: usize) -> MemberView {
         MemberView(self.rank_of(id).map(|rank| (self.clone(), rank)))
     }
@@ -150,9 +150,9 @@ impl Members {
         self.of(free.points().map(id).collect())?.cartesian(&kept)
     }
 
-    /// Where each member broadcasts and receives when what is divided over the grid of `self` becomes divided
-    /// over the grid of `to`. Shapes are compared from the last dimension on; each extent of `self` is 1 or
-    /// that of `to`, and dimensions missing in front count as 1.
+    /// The groups in which members broadcast to take data from the grid of `self` to the grid of `to`. Shapes
+    /// are compared from the last dimension on; each extent of `self` is 1 or that of `to`, and dimensions
+    /// missing in front count as 1.
     ///
     /// There is one group per member of `self`, which is its root: first the root, then who receives from it
     /// in the order of `to`.
@@ -166,9 +166,9 @@ impl Members {
         Ok(Routes { groups: self.ids.iter().zip(receivers).map(group).collect::<Result<_>>()? })
     }
 
-    /// Where each member sends its share of a sum and receives one, when what is divided over the grid of
-    /// `self` is summed onto the grid of `to`: a broadcast from `to` with its ends exchanged. The root of a
-    /// group is where the sum arrives; what the root has itself is added once.
+    /// The groups in which members sum data from the grid of `self` onto the grid of `to`: a broadcast from
+    /// `to` with its ends exchanged. The root of a group is where the sum arrives; what the root has itself
+    /// is added once.
     pub fn sum_reduce_to(&self, to: &Members) -> Result<Routes> {
         Ok(to.broadcast_to(self)?.adjoint())
     }
@@ -208,7 +208,7 @@ impl Members {
         Ok(self.ids.iter().copied().filter(|&id| id != root).collect())
     }
 
-    /// Where the contribution of each member begins when contributions of these lengths are gathered at every
+    /// The offset of each member's contribution when contributions of these lengths are gathered at every
     /// member: one after the other in rank order, and then the length of all.
     pub fn gathered(&self, lengths: &[i64]) -> Result<Vec<i64>> {
         check_rank("Members::gathered", self.size(), lengths.len())?;

@@ -40,9 +40,9 @@ pub enum Boundary {
 /// An end of a dimension.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
-    /// Where coordinates begin.
+    /// The end at which coordinates begin.
     Low,
-    /// Where they end.
+    /// The other end.
     High,
 }
 

@@ -59,8 +59,8 @@ impl Plan {
         fetch("Plan::fetch", dist, needs)
     }
 
-    /// What part `p` needs of `needs[p]` from others. What it owns itself stays where it is, and is not
-    /// moved. Needs may overlap, be empty, or miss what the part owns.
+    /// The moves of the cells of `needs[p]` that part `p` does not own. Its own cells are not moved. Needs
+    /// may overlap, be empty, or miss what the part owns.
     pub fn repartition(dist: &Distribution, needs: &[Region]) -> Result<Plan> {
         let Plan { from_parts, to_parts, mut moves } = Plan::fetch(dist, needs)?;
         moves.retain(|m| m.from_part != m.to_part || m.from != m.to);

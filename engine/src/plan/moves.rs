@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::index::{ErrorKind, Index, IndexError, Region, Result};
 
-/// What a move does to the cells it arrives at.
+/// The effect of a move on the cells that it arrives at.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum MoveOp {
     /// They are replaced.
@@ -49,7 +49,7 @@ impl Move {
         }
     }
 
-    /// How many cells it moves along each dimension.
+    /// The number of cells that it moves along each dimension.
     pub fn counts(&self) -> Index {
         match &self.subsets {
             None => self.from.extents(),
@@ -140,7 +140,7 @@ impl Plan {
         &self.moves[first..first + count]
     }
 
-    /// How many moves go from one part to another.
+    /// The number of moves from one part to another.
     pub fn messages(&self) -> u64 {
         self.moves.iter().filter(|m| m.from_part != m.to_part).count() as u64
     }
@@ -223,7 +223,7 @@ impl AxisSubset {
         }
     }
 
-    /// How far the cells reach in source and destination: one more than the largest distances.
+    /// The reach of the cells in source and destination: one more than the largest distances.
     pub fn extents(&self) -> (i64, i64) {
         match self {
             AxisSubset::Runs { run, count, from_step, to_step } => {

@@ -11,17 +11,17 @@ use crate::index::{
     Along, DimMap, Distribution, ErrorKind, Index, IndexError, Region, Result, check_room, gcd,
 };
 
-/// What one grid coordinate of the source contributes along a dimension.
+/// The contribution of one grid coordinate of the source along a dimension.
 pub(super) struct SourceOverlap {
     coordinate: usize,
     overlap: AxisOverlap,
 }
 
 impl Plan {
-    /// What the parts of `from` own becomes what the parts of `to` hold, cells that stay with their part and
-    /// copies included. Both sides are packed coordinates, in which every distribution is blocks.
+    /// The moves from the cells that parts of `from` own to those that parts of `to` hold, copies and cells
+    /// that stay included. Both sides are packed coordinates, in which every distribution is blocks.
     ///
-    /// Where several parts have a cell, its owner sends it, unless the receiving part has it itself: parts
+    /// If several parts have a cell, its owner sends it, unless the receiving part has it itself: parts
     /// of one number are taken to be at one member if both sides have as many.
     pub fn redistribute(from: &Distribution, to: &Distribution) -> Result<Plan> {
         let alike = from.parts() == to.parts();
@@ -171,7 +171,7 @@ fn pinned(from: &DimMap, at: i64, local: Option<usize>) -> Vec<SourceOverlap> {
     found.map(from_source).into_iter().collect()
 }
 
-/// What one grid coordinate of the destination needs: coordinate `offset + step * g` of the source for every
+/// The need of one grid coordinate of the destination: coordinate `offset + step * g` of the source for every
 /// `g` that it holds.
 #[derive(Clone, Copy)]
 struct Need<'a> {

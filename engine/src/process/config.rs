@@ -100,11 +100,11 @@ impl Default for Config {
 pub struct SettingError {
     /// Its name.
     pub variable: String,
-    /// What is accepted.
+    /// The accepted values.
     pub expected: String,
-    /// What it was set to.
+    /// Its value.
     pub given: String,
-    /// What to do.
+    /// The remedy.
     pub remedy: String,
 }
 

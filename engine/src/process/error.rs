@@ -19,11 +19,11 @@ pub enum Error {
     Invalid {
         /// The call.
         operation: &'static str,
-        /// What it needs.
+        /// The requirement.
         expected: String,
-        /// What it got.
+        /// The given value.
         given: String,
-        /// What to do about it.
+        /// The remedy.
         remedy: &'static str,
     },
     /// A region, grid or distribution that is not well formed.
@@ -53,7 +53,7 @@ pub enum Error {
     NoDevice {
         /// The request.
         asked: String,
-        /// What was searched and found, and what to do.
+        /// The searched and found devices, and the remedy.
         searched: String,
     },
     /// The process was forked from the one that opened a device or connected a team, or while another thread
@@ -63,7 +63,7 @@ pub enum Error {
          or start the process anew (Python: multiprocessing's `spawn`)"
     )]
     Forked {
-        /// What cannot be used: a device, a team's connections, the memory of the process.
+        /// The thing that cannot be used: a device, a team's connections, the memory of the process.
         device: String,
         /// Why not.
         reason: &'static str,
@@ -90,7 +90,7 @@ pub enum Error {
     /// The check that [`crate::interrupt::install`] installed said to stop. Every array is still readable.
     #[error("{operation}: interrupted")]
     Interrupted {
-        /// What was under way.
+        /// The operation under way.
         operation: &'static str,
     },
     /// Among the ranks that run a program together one failed, ended, does something else than the others, or
@@ -99,15 +99,15 @@ pub enum Error {
     Rank {
         /// The rank at fault.
         rank: usize,
-        /// What it or whoever noticed was doing.
+        /// The operation of that rank, or of the rank that noticed.
         operation: String,
         /// The number of the collective operation.
         step: u64,
-        /// What happened.
+        /// The failure, in words.
         reason: String,
         /// The rank that gives the error.
         here: usize,
-        /// What it was doing.
+        /// Its operation.
         here_in: String,
     },
     /// A file of a saved state. All ranks give this error, and may go on.
@@ -117,7 +117,7 @@ pub enum Error {
         operation: &'static str,
         /// The file.
         path: String,
-        /// What is wrong with it.
+        /// The fault of the file.
         fault: FileFault,
         /// In the system's words or ours.
         reason: String,
@@ -137,9 +137,9 @@ pub enum Error {
         param: usize,
         /// Counted from the beginning of the parameter's memory.
         element: u64,
-        /// What the interpreter gives.
+        /// The interpreter's value.
         expected: String,
-        /// What the device gave.
+        /// The device's value.
         given: String,
     },
     /// A generated kernel broke a rule of the IR: a defect of the engine, not of the program.
@@ -150,7 +150,7 @@ pub enum Error {
     Launch(#[from] LaunchError),
 }
 
-/// What is wrong with a file.
+/// The fault of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileFault {
     /// There is none.

@@ -21,7 +21,7 @@ static CHECK: OnceLock<fn() -> bool> = OnceLock::new();
 
 thread_local! {
     static LAST: Cell<Option<Instant>> = const { Cell::new(None) };
-    /// How many pieces of work are under way that are not to be interrupted, one inside the other.
+    /// The number of pieces of work under way that are not to be interrupted, one inside the other.
     static UNINTERRUPTED: Cell<usize> = const { Cell::new(0) };
     /// A reduction of this thread gave up.
     static GAVE_UP: Cell<bool> = const { Cell::new(false) };

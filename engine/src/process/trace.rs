@@ -20,7 +20,7 @@ use crate::config::{config, say};
 use crate::device::{Device, Stream, Timestamp};
 use crate::error::Result;
 
-/// How long messages from other ranks were in flight, and how long this process waited for them.
+/// The time that messages from other ranks were in flight, and the time that this process waited for them.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub struct MessageTimes {
     /// Seconds from posting a receive to its completion, over all messages.
@@ -36,8 +36,8 @@ impl MessageTimes {
     }
 }
 
-/// How long the exchange streams of devices were busy, and how long of that the compute streams of the same
-/// devices were busy too.
+/// The time that the exchange streams of devices were busy, and the part of it in which the compute streams
+/// of the same devices were busy, too.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub struct StreamOverlap {
     /// Seconds in which exchange streams were busy, over all devices.
@@ -87,16 +87,16 @@ pub fn message_times() -> MessageTimes {
     state().message_times
 }
 
-/// What has been written, and what is still under way.
+/// The written events, and those still under way.
 #[derive(Default)]
 struct TraceState {
     message_times: MessageTimes,
     stream_overlap: StreamOverlap,
-    /// How many evaluations with an exchange stream_overlap them were end_evaluation.
+    /// The number of evaluations that have ended.
     evaluations: usize,
     /// Per receiving and sending rank: when the messages that are to come were made ready for.
     ready: HashMap<(usize, usize), VecDeque<Instant>>,
-    /// Where a device's own clock stands on ours.
+    /// A timestamp of each device, and the same moment by our clock.
     clocks: Vec<(Device, Timestamp, f64)>,
     /// Work that a device may not have done yet.
     open: Vec<OpenSpan>,
@@ -125,7 +125,7 @@ thread_local! {
     static FLUSH_AT_EXIT: FlushAtExit = FlushAtExit::new();
 }
 
-/// How many threads trace.
+/// The number of threads that trace.
 static TRACING: AtomicUsize = AtomicUsize::new(0);
 
 /// When the last thread that traced ends, what is left is written, and the shares are printed.

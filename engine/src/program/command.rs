@@ -67,7 +67,7 @@ impl From<Op> for Command {
     }
 }
 
-/// What a command does.
+/// The operation of a command.
 #[derive(Clone)]
 pub enum Op {
     /// A kernel on one device.
@@ -114,7 +114,7 @@ pub enum Op {
     BeginCollective {
         /// The ranks.
         ranks: Ranks,
-        /// What they compare.
+        /// The signature that they compare.
         signature: Arc<CollectiveSignature>,
     },
     /// Posts the receive of a message that [`Op::Receive`] completes later.
@@ -132,14 +132,14 @@ pub enum Op {
     StartDownload {
         /// The message.
         memory: Vec<MemorySpan>,
-        /// Where [`Op::Send`] finds it.
+        /// The download, which [`Op::Send`] takes.
         download: MessageDownload,
     },
     /// Sends a message; waits for the devices and not for the other rank.
     Send {
         /// The message.
         message: Message,
-        /// What [`Op::StartDownload`] has started of it, if anything.
+        /// The part of it that [`Op::StartDownload`] has started, if any.
         download: MessageDownload,
     },
     /// Waits for a message and copies it to its memory.

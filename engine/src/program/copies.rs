@@ -196,7 +196,7 @@ impl AxisOffsets {
     }
 }
 
-/// Where listed cells are: one sequence of offsets per loop, from element `first` on.
+/// The places of listed cells: one sequence of offsets per loop, from element `first` on.
 pub(crate) struct ListedCells<'a> {
     pub memory: &'a Arc<Allocation>,
     pub first: i64,

@@ -62,7 +62,7 @@ pub struct Message {
     pub ranks: Ranks,
     /// The other rank.
     pub peer: usize,
-    /// What is sent, or where it is received; spans follow each other.
+    /// The memory that is sent, or received into; spans follow each other.
     pub memory: Vec<MemorySpan>,
     /// The same on both ranks.
     pub transport: Transport,
@@ -177,8 +177,8 @@ struct DownloadState {
 /// The downloads of one chunk from its devices, and their ranges in it. Host memory is copied later.
 struct ChunkDownload(Vec<(Download, Range<usize>)>);
 
-/// How many chunks of a message are started at once: two on a CUDA stream, so that the second is in flight
-/// while the first is copied and sent; many on a wgpu device, whose single queue would put later ones
+/// The number of chunks of a message that are started at once: two on a CUDA stream, so that the second is in
+/// flight while the first is copied and sent; many on a wgpu device, whose single queue would put later ones
 /// behind the computation. Staging memory bounds them.
 fn most_started(memory: &[MemorySpan]) -> usize {
     let most = |span: &MemorySpan| match span.device.kind() {

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::program::LinkTable;
 use crate::wire::Ranks;
 
-/// Where one member is.
+/// The place of one member.
 #[derive(Clone)]
 pub(super) struct Member {
     pub rank: usize,
@@ -105,7 +105,7 @@ struct TeamInner {
     origin: Arc<TeamOrigin>,
 }
 
-/// What a team shares with the teams of some of its members.
+/// Data that a team shares with the teams of some of its members.
 #[derive(Default)]
 pub(super) struct TeamOrigin {
     /// This rank's.
@@ -193,7 +193,7 @@ impl Team {
         self.0.ranks.as_ref().map_or(0, Ranks::rank)
     }
 
-    /// How many ranks the program has that the team is over.
+    /// The number of ranks of the program that the team is over.
     #[doc = example!("assert_eq!(team.ranks(), 1);")]
     pub fn ranks(&self) -> usize {
         self.0.ranks.as_ref().map_or(1, Ranks::count)
@@ -208,7 +208,7 @@ impl Team {
         self.0.members[member].rank
     }
 
-    /// What people call the device of a member, whichever rank's it is.
+    /// The name of the device of a member, whichever rank's it is.
     ///
     /// # Panics
     /// If there is no such member.
@@ -232,7 +232,7 @@ impl Team {
         (*rank, *number)
     }
 
-    /// What carries bytes to the other ranks; `None` if there are none.
+    /// The transport of bytes to the other ranks; `None` if there are none.
     #[doc = example!("assert!(team.wire().is_none()); // One process.")]
     pub fn wire(&self) -> Option<&Ranks> {
         self.0.ranks.as_ref()
@@ -321,8 +321,8 @@ impl Team {
         waited.inspect_err(|error| self.0.ranks.iter().for_each(|ranks| report(ranks, error)))
     }
 
-    /// How many boxes of cells have travelled from one member to another so far, whether the two share a
-    /// device or not. Work on what every member owns adds nothing.
+    /// The number of boxes of cells that have travelled from one member to another so far, whether the two
+    /// share a device or not. Work on what every member owns adds nothing.
     #[doc = example!(
         "let before = team.messages();"
         "(u.slice(&s![.., ..-1]) + u.slice(&s![.., 1..])).eval()?;"
@@ -336,8 +336,8 @@ impl Team {
         self.0.messages.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// What evaluations remember as long as the team lives. Only they know what it is; equal teams that were
-    /// made apart remember apart.
+    /// Data that evaluations keep as long as the team lives, of a type that only they know; equal teams that
+    /// were made apart remember apart.
     pub(crate) fn notes(
         &self,
         begin: impl FnOnce() -> Box<dyn Any + Send + Sync>,

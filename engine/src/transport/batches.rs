@@ -14,7 +14,7 @@ use crate::plan::MoveOp;
 use crate::program::copies::{BoxCopy, copy_boxes, copy_words, word};
 use crate::program::{Command, CopyMode, Schedule};
 
-/// How copies of boxes are put into launches on one device.
+/// The limits by which copies of boxes are put into launches on one device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Batching {
     /// At most so many copies per launch.
@@ -55,7 +55,7 @@ pub(super) struct DeviceCopy {
     pub copy: BoxCopy,
 }
 
-/// How many open batches are searched for a copy, so that many shapes do not take quadratic time.
+/// The number of open batches that are searched for a copy: many shapes must not take quadratic time.
 const SEARCHED_BATCHES: usize = 32;
 
 impl DeviceCopy {

@@ -72,7 +72,7 @@ impl MoveEnd {
     }
 }
 
-/// How often the loops of a move run, those of the first dimension outermost; its ends have as many offsets.
+/// The turns of the loops of a move, those of the first dimension outermost; its ends have as many offsets.
 pub(super) fn extents(m: &Move) -> Vec<i64> {
     let Some(subsets) = &m.subsets else { return m.from.extents().to_vec() };
     let loops = |subset: &AxisSubset| match subset {
@@ -170,12 +170,12 @@ pub(super) struct CellSet {
 }
 
 impl CellSet {
-    /// What a move reads.
+    /// The cells that a move reads.
     pub fn source(m: &Move, place: &Place) -> CellSet {
         CellSet::of(m, place, &m.from, |pair| pair.0)
     }
 
-    /// What a move writes.
+    /// The cells that a move writes.
     pub fn target(m: &Move, place: &Place) -> CellSet {
         CellSet::of(m, place, &m.to, |pair| pair.1)
     }

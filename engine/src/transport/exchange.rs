@@ -20,11 +20,11 @@ use crate::program::{Command, Op, Place, Schedule, Transport};
 /// One array's part in an exchange.
 #[derive(Clone, Copy)]
 pub struct Field<'a> {
-    /// What moves.
+    /// The moves.
     pub plan: &'a Plan,
-    /// Where the parts of the source are; `None` for parts that the plan does not name.
+    /// The places of the source's parts; `None` for parts that the plan does not name.
     pub from: &'a [Option<Place>],
-    /// Where the parts of the destination are.
+    /// The places of the destination's parts.
     pub to: &'a [Option<Place>],
     /// The element type of both.
     pub dtype: DType,
@@ -59,9 +59,9 @@ pub struct PartLink {
     pub from_part: usize,
     /// The receiving part.
     pub to_part: usize,
-    /// How the cells get there.
+    /// The transport of the cells.
     pub transport: Transport,
-    /// How many moves, of all fields.
+    /// The number of moves, of all fields.
     pub moves: usize,
     /// The bytes of the cells.
     pub bytes: u64,
@@ -83,7 +83,7 @@ impl Exchange {
         self.leases.iter().filter(|lease| !written.contains(&lease.allocation().id)).collect()
     }
 
-    /// How many launches and transfers there are before anything arrives.
+    /// The numbers of launches and of transfers before anything arrives.
     pub fn departing(&self) -> (usize, usize) {
         let all = self.departure.iter().chain(&self.dispatch);
         let transfers = all.filter(|c| matches!(c.op, Op::Transfer { .. })).count();
@@ -449,7 +449,7 @@ impl DeviceCopy {
     }
 }
 
-/// Where in a message the cells of each move begin, in elements of its type.
+/// The position of the cells of each move in a message, in elements of its type.
 fn firsts(moves: &[FieldMove]) -> Vec<i64> {
     let begin = |bytes: &mut u64, one: &FieldMove| {
         let first = *bytes / one.dtype.size_bytes() as u64;

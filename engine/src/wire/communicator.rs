@@ -17,7 +17,7 @@ use crate::interrupt;
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Epoch(pub(super) u64);
 
-/// What all ranks are about to do: the operation in words, and a number that differs where anything does.
+/// The next operation of all ranks, in words, and a number that differs where anything does.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CollectiveSignature {
     /// The operation, as an error names it.

@@ -10,10 +10,10 @@ use super::interface::Wire;
 use crate::device::process_id;
 use crate::error::{Error, Result};
 
-/// How long a failing rank waits until the others have acknowledged its abort notice.
+/// The time that a failing rank waits until the others have acknowledged its abort notice.
 const LINGER: Duration = Duration::from_millis(500);
 
-/// How long messages that a rank sent may take to arrive after its goodbye.
+/// The time that messages of a rank may take to arrive after its goodbye.
 pub(super) const GOODBYE_GRACE: Duration = Duration::from_millis(500);
 
 pub(super) struct Endpoint {
@@ -34,12 +34,12 @@ pub(super) struct EndpointState {
     pub failure: Option<Failure>,
     /// The ranks that have acknowledged this rank's abort notice.
     acknowledged: HashSet<usize>,
-    /// What this rank is doing.
+    /// The operation of this rank.
     pub operation: String,
     pub step: u64,
     /// Message memory for reuse.
     pub spare: Vec<Vec<u8>>,
-    /// How many communicators of all ranks there have been.
+    /// The number of communicators of all ranks so far.
     pub communicators: u64,
     /// Sends that must start before anything else begins, in order.
     pub deferred: VecDeque<DeferredSend>,

@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::config::{POINTS, config, say};
 use crate::error::{Error, Result};
 
-/// What happens there.
+/// The event at a point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum FaultKind {
     Error,
@@ -23,7 +23,7 @@ enum FaultKind {
 struct Fault {
     /// `None` for every point.
     point: Option<String>,
-    /// How often the point is passed before it happens.
+    /// The number of times that the point is passed before it happens.
     passes: u64,
     kind: FaultKind,
 }

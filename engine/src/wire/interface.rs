@@ -31,7 +31,7 @@ pub enum Outcome {
     ArrivedInPlace {
         /// The sender's.
         tag: u32,
-        /// How many bytes came.
+        /// The number of bytes.
         bytes: usize,
     },
 }
@@ -157,7 +157,7 @@ pub(crate) fn back_off(spins: u32) {
 /// A range of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct MessageChunk {
-    /// Where in the message it begins.
+    /// Its offset in the message.
     pub offset: u64,
     /// Its length.
     pub bytes: usize,

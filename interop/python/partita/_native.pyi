@@ -42,8 +42,8 @@ __all__ = [
     "read_view",
     "save_npy",
     "save_state",
-    "say_distarray",
-    "say_partitioned",
+    "export_distarray",
+    "export_partitioned",
     "set_rules",
     "set_watched",
     "validate_distarray",
@@ -203,6 +203,9 @@ class Distribution:
         others: what a halo exchange is applied to. Of blocks only."""
     def svg(self) -> str:
         """The drawing of the distribution, as SVG text."""
+    def _division(self, d: int, most: int) -> tuple[str, list[list[list[tuple[int, int]]]]]:
+        """For drawings: the map of dimension ``d`` in words, and for each of its parts the runs of the cells that it holds and of
+        those that it owns, at most ``most`` of each."""
     def _repr_html_(self) -> str: ...
     def __eq__(self, value: object, /) -> bool: ...
     def __ne__(self, value: object, /) -> bool: ...
@@ -586,10 +589,10 @@ def live_exports() -> int:
 def distribution_of(team: Team, facts: Any) -> Distribution:
     """The distribution of pickled facts over a team."""
 
-def say_distarray(part: Part) -> tuple[dict[str, Any], tuple[int, ...], Stored]:
+def export_distarray(part: Part) -> tuple[dict[str, Any], tuple[int, ...], Stored]:
     """A part's description in `__distarray__`, its buffer None; that buffer's shape, and its memory."""
 
-def say_partitioned(dist: Distribution, locations: Sequence[tuple[str, int, str]]) -> dict[str, Any]:
+def export_partitioned(dist: Distribution, locations: Sequence[tuple[str, int, str]]) -> dict[str, Any]:
     """`__partitioned__` of a distribution, with None as data and `get`."""
 
 def read_distarray(parts: list[Any], team: Team | None = None) -> Distribution:

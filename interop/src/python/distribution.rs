@@ -96,6 +96,9 @@ pub struct Distribution {
     pub dist: partita::Distribution,
 }
 
+/// Runs of cells, as (start, stop).
+type Runs = Vec<(i64, i64)>;
+
 fn given<'py, T: for<'a> FromPyObject<'a, 'py>>(
     value: &Bound<'py, PyAny>,
     name: &str,
@@ -269,8 +272,17 @@ impl Distribution {
     }
 
     /// The drawing of the distribution, as SVG text.
-    fn svg(&self) -> PyResult<String> {
-        self.dist.svg().map_err(raised)
+    fn svg(slf: &Bound<'_, Self>) -> PyResult<String> {
+        slf.py().import("partita._core.describe.drawing")?.getattr("svg")?.call1((slf,))?.extract()
+    }
+
+    /// For drawings: the map of dimension `d` in words, and for each of its parts the runs of the cells that
+    /// it holds and of those that it owns, at most `most` of each.
+    fn _division(&self, d: usize, most: usize) -> (String, Vec<[Runs; 2]>) {
+        let map = self.dist.map(d);
+        let runs = |set: IndexSet| set.runs().take(most).collect();
+        let parts = (0..map.parts()).map(|part| [map.owned_set(part), map.owned_once(part)].map(runs));
+        (map.to_string(), parts.collect())
     }
 
     /// The facts, and a map in characters of who owns what.
@@ -288,9 +300,9 @@ impl Distribution {
         )
     }
 
-    fn _repr_html_(&self) -> String {
+    fn _repr_html_(slf: &Bound<'_, Self>) -> String {
         // Text for distributions that cannot be drawn.
-        self.dist.svg().unwrap_or_else(|_| format!("<pre>{}</pre>", self.dist))
+        Self::svg(slf).unwrap_or_else(|_| format!("<pre>{}</pre>", slf.get().dist))
     }
 
     /// By the team and the facts; see `partita._core.ranks.teams`.

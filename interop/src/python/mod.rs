@@ -45,7 +45,7 @@ mod _native {
     use super::part_handle::{Memory, Part, Stored};
     #[pymodule_export]
     use super::protocols::{
-        read_distarray, read_partitioned, say_distarray, say_partitioned, validate_distarray,
+        export_distarray, export_partitioned, read_distarray, read_partitioned, validate_distarray,
         validate_partitioned,
     };
     #[pymodule_export]

@@ -21,7 +21,7 @@ fn refused(refusal: Refusal) -> PyErr {
 /// A part's description in `__distarray__`, its buffer None; that buffer's shape, and its memory. A
 /// part that owns nothing has no memory, whatever the shape.
 #[pyfunction]
-pub fn say_distarray<'py>(
+pub fn export_distarray<'py>(
     py: Python<'py>,
     part: &Memory,
 ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>, Py<Stored>)> {
@@ -34,7 +34,7 @@ pub fn say_distarray<'py>(
 
 /// `__partitioned__` of a distribution, with None as data and `get`.
 #[pyfunction]
-pub fn say_partitioned<'py>(
+pub fn export_partitioned<'py>(
     py: Python<'py>,
     dist: &Distribution,
     locations: Vec<(String, i64, String)>,

@@ -13,7 +13,7 @@ use crate::verify::footprint::Footprint;
 pub struct Memory {
     /// Element 0.
     pub ptr: *mut u8,
-    /// How many elements there are, of the parameter's type.
+    /// The number of elements, of the parameter's type.
     pub len: usize,
 }
 
@@ -77,7 +77,7 @@ impl<'r> HostLaunch<'r> {
         LaunchLayout::new(self.launch, &order, |a, b| !apart[a] && !apart[b])
     }
 
-    /// How many threads a launch over these points is worth.
+    /// The number of threads that a launch over these points is worth.
     pub(super) fn parallelism(&self, layout: &LaunchLayout) -> Parallelism {
         let steps = layout.points().saturating_mul(self.kernel.body.len());
         Parallelism {
@@ -249,7 +249,7 @@ impl Tiling {
         self.extents[k].div_ceil(self.tile[k])
     }
 
-    /// How many boxes there are.
+    /// The number of boxes.
     pub(super) fn count(&self) -> usize {
         (0..self.rank).map(|k| self.along(k)).product()
     }

@@ -14,9 +14,9 @@
 
 mod body;
 mod forms;
+mod jit_cache;
 mod launch;
 mod loops;
-mod machine;
 mod packing;
 mod program;
 #[cfg(test)]

@@ -7,10 +7,10 @@ use super::body::worker::{eval_tile, for_each_tile};
 use super::forms::indexed;
 use super::forms::reduce::Reduction;
 use super::forms::scan::{ScanLoops, ScanSource};
+use super::jit_cache::JitCache;
 use super::launch::{HostLaunch, Memory, Tuning, coordinate_dims};
 use super::loops::copy;
 use super::loops::level::Level;
-use super::machine::Machine;
 use super::packing::PackedLaunch;
 use super::thread_pool::share_out;
 use crate::cpu::x86::IsaLevel;
@@ -31,7 +31,7 @@ pub struct Program {
     /// Of a scan: its loops, and the programs of what has to be computed before.
     scan: Option<Box<ScanProgram>>,
     code: Code,
-    machine: Option<Machine>,
+    jit: Option<JitCache>,
     level: Level,
     tuning: Tuning,
 }
@@ -56,7 +56,7 @@ impl Program {
 
     /// For how many shapes of launches there is machine code so far; it is written when a launch needs it.
     pub fn codes(&self) -> usize {
-        self.machine.as_ref().map_or(0, Machine::codes)
+        self.jit.as_ref().map_or(0, JitCache::codes)
     }
 
     /// About how many bytes it takes, with the machine code so far, besides the kernel.
@@ -64,7 +64,7 @@ impl Program {
         let steps = size_of_val(&self.code.steps[..]) + size_of_val(&self.code.prologue[..]);
         let computed = self.scan.iter().flat_map(|scan| scan.starts.iter().chain(&scan.values));
         let computed = computed.map(Program::code_bytes).sum::<usize>();
-        steps + computed + self.machine.as_ref().map_or(0, Machine::bytes)
+        steps + computed + self.jit.as_ref().map_or(0, JitCache::bytes)
     }
 
     /// Compiles for an instruction set and sizes: for tests.
@@ -80,8 +80,8 @@ impl Program {
         let computed = reduction.as_ref().map_or(kernel, |reduction| &reduction.values.kernel);
         let code = compile(&lower::lower(computed.kernel(), level));
         let folds = reduction.as_ref().map_or_else(Vec::new, |reduction| reduction.values.fold_ops());
-        let machine = Machine::new(computed, instructions.code, folds);
-        Program { kernel: kernel.clone(), reduction, scan: None, code, machine, level, tuning }
+        let jit = JitCache::new(computed, instructions.code, folds);
+        Program { kernel: kernel.clone(), reduction, scan: None, code, jit, level, tuning }
     }
 
     fn compile_scan(kernel: &Verified, scan: &Scan, instructions: Instructions, tuning: Tuning) -> Program {
@@ -94,7 +94,7 @@ impl Program {
         let (starts, values) = (computed(&loops.starts), computed(&loops.values));
         let scan = Some(Box::new(ScanProgram { loops, starts, values }));
         let code = Code::default();
-        Program { kernel: kernel.clone(), reduction: None, scan, code, machine: None, level, tuning }
+        Program { kernel: kernel.clone(), reduction: None, scan, code, jit: None, level, tuning }
     }
 
     /// Runs the program once, on up to `threads` threads; the result is there when it returns.
@@ -123,10 +123,10 @@ impl Program {
         // SAFETY: the launch is checked; the rest is the caller's promise.
         unsafe {
             match &kernel.form {
-                Form::Elementwise { .. } => elementwise(&task, self.machine.as_ref()),
+                Form::Elementwise { .. } => elementwise(&task, self.jit.as_ref()),
                 Form::Reduce { .. } => {
                     let reduction = self.reduction.as_ref().expect("a reduction is compiled as one");
-                    reduction.run(&task, self.machine.as_ref());
+                    reduction.run(&task, self.jit.as_ref());
                 }
                 Form::Scan(scan) => {
                     self.scan.as_ref().expect("a scan is compiled as one").run(&task, scan.output as usize);
@@ -144,7 +144,7 @@ impl Program {
 /// A scan, compiled.
 struct ScanProgram {
     loops: ScanLoops,
-    /// What has to be computed first.
+    /// The program of the starts of lines, which runs first.
     starts: Option<Program>,
     values: Option<Program>,
 }
@@ -181,7 +181,7 @@ impl ScanProgram {
 }
 
 /// Computes an elementwise kernel.
-unsafe fn elementwise(task: &HostLaunch<'_>, machine: Option<&Machine>) {
+unsafe fn elementwise(task: &HostLaunch<'_>, jit: Option<&JitCache>) {
     let points = task.launch.points();
     if points == 0 {
         return;
@@ -190,8 +190,8 @@ unsafe fn elementwise(task: &HostLaunch<'_>, machine: Option<&Machine>) {
     let large = task.code.stores.iter().map(written).sum::<usize>() > task.tuning.stream_above_bytes;
     let first = task.code.stores.first().map(|s| s.param);
     let run = Run::placed(task, task.ordered(first, &coordinate_dims(task.kernel)), large);
-    let machine = machine.filter(|_| !copies_long_rows(task, &run));
-    if let Some(rows) = machine.and_then(|machine| machine.rows(&run)) {
+    let jit = jit.filter(|_| !copies_long_rows(task, &run));
+    if let Some(rows) = jit.and_then(|jit| jit.rows(&run)) {
         let tiling = task.tiling(&run.layout);
         share_out(task.parallelism(&run.layout), tiling.count(), Vec::new, |table, n| {
             // SAFETY: the caller's promise; a tile lies in the region, and each is given out once.
@@ -202,7 +202,7 @@ unsafe fn elementwise(task: &HostLaunch<'_>, machine: Option<&Machine>) {
         });
         return;
     }
-    if let Some(packed) = PackedLaunch::new(task, machine, &run) {
+    if let Some(packed) = PackedLaunch::new(task, jit, &run) {
         // SAFETY: the caller's promise.
         unsafe { packed.run() };
         return;
@@ -223,7 +223,7 @@ fn copies_long_rows(task: &HostLaunch<'_>, run: &Run<'_>) -> bool {
     !run.stream && task.footprint.copies().is_some() && run.params.iter().all(is_long)
 }
 
-/// What a program is compiled to.
+/// The instruction sets that a program is compiled to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Instructions {
     pub loops: Level,

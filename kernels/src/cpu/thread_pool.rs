@@ -12,12 +12,12 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, Thread, ThreadId};
 use std::time::{Duration, Instant};
 
-/// How long a waiting thread polls before it parks.
+/// The time that a waiting thread polls before it parks.
 const POLL_TIME: Duration = Duration::from_micros(200);
 /// Polls before the processor is yielded between them.
 const SPINS: u32 = 200;
 
-/// How many threads a job is worth.
+/// The number of threads that a job is worth.
 #[derive(Clone, Copy)]
 pub(super) struct Parallelism {
     /// At most this many threads work, the poster included.
@@ -201,7 +201,7 @@ impl ThreadPool {
         let room = parallelism.threads - 1;
         let mut queue = locked(&self.queue);
         while queue.threads < room {
-            // Where the system gives no thread, fewer do the same.
+            // If the system gives no thread, fewer do the same.
             let thread = thread::Builder::new().name(format!("partita worker {}", queue.threads));
             if thread.spawn(|| self.serve()).is_err() {
                 break;

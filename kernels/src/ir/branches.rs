@@ -17,12 +17,12 @@ pub(crate) struct Branch {
 }
 
 impl Branch {
-    /// Where it takes place.
+    /// The instruction at which it takes place.
     pub fn place(&self) -> usize {
         *self.selects.last().expect("a branch has selects")
     }
 
-    /// What a select gives where the condition is `self.side`, or is not.
+    /// The operand that a select gives if the condition is `self.side`, or is not.
     pub fn operand(&self, kernel: &Kernel, select: usize, own: bool) -> Value {
         let Op::Select(_, yes, no) = kernel.body[select].op else { unreachable!("{select} is a select") };
         if self.side == own { yes } else { no }
@@ -80,8 +80,8 @@ pub(crate) fn branches(kernel: &Kernel) -> Vec<Branch> {
     found
 }
 
-/// What only this side of the selects on a condition needs, if that is long and nothing comes between the
-/// selects.
+/// The instructions that only this side of the selects on a condition needs, if they are long and nothing
+/// comes between the selects.
 fn branch_of(
     kernel: &Kernel,
     computed: &[usize],

@@ -38,11 +38,11 @@ pub struct Kernel {
 pub struct Param {
     /// Element type in memory.
     pub dtype: DType,
-    /// How the kernel uses it.
+    /// The kernel's use of it.
     pub access: Access,
 }
 
-/// How a kernel uses an array. Two parameters of one launch never overlap in memory unless both are `In`.
+/// A kernel's use of an array. Two parameters of one launch never overlap in memory unless both are `In`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Access {
     /// Only read.
@@ -65,7 +65,7 @@ pub struct Inst {
 /// Offsets of a load relative to the current point, one per dimension.
 pub type Offsets = Vec<i32>;
 
-/// What an instruction computes. Operand types equal the result type unless stated.
+/// The operation of an instruction. Operand types equal the result type unless stated.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Op {
     /// A constant.
@@ -224,7 +224,7 @@ pub enum Form {
     Reduce {
         /// `true` for each dimension that is folded away; length = rank.
         axes: Vec<bool>,
-        /// What is folded, and where the result goes.
+        /// The folded values, and their outputs.
         folds: Vec<Fold>,
     },
     /// Walks every line along one dimension from its first point on: a value starts as `start` there, is
@@ -249,7 +249,7 @@ pub enum Form {
     Scatter {
         /// The index value.
         index: Value,
-        /// What is stored.
+        /// The stored value.
         value: Value,
         /// An `Out` (copy) or `InOut` (add) parameter; elements not named keep their value.
         output: u32,
@@ -270,20 +270,20 @@ impl Form {
 pub struct Store {
     /// An `Out` or `InOut` parameter of the value's type.
     pub param: u32,
-    /// What is stored.
+    /// The stored value.
     pub value: Value,
 }
 
-/// What a `Scan` kernel does along its lines.
+/// The recurrence of a `Scan` kernel along its lines.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Scan {
     /// The dimension that is walked.
     pub axis: usize,
-    /// How the value so far and the next one are combined, in this order; each step rounds.
+    /// The operation that combines the value so far with the next one, in this order; each step rounds.
     pub op: FoldOp,
     /// The value that a line starts from, as its first point has it.
     pub start: Value,
-    /// What each point adds.
+    /// The value that each point adds.
     pub value: Value,
     /// An `Out` parameter of the type of both.
     pub output: u32,
@@ -298,9 +298,9 @@ pub enum Fold {
     Value {
         /// Sum, product, minimum, ...
         op: FoldOp,
-        /// What is folded.
+        /// The folded value.
         value: Value,
-        /// Where the result goes.
+        /// The parameter of the result.
         output: u32,
     },
     /// The smallest (largest) value and the index that came with it, the smallest index among equals; a NaN
@@ -308,7 +308,7 @@ pub enum Fold {
     Arg {
         /// Largest instead of smallest.
         largest: bool,
-        /// What is compared.
+        /// The compared value.
         value: Value,
         /// The index that travels along (i32, i64, u32 or u64, compared as i64), distinct; the smallest wins
         /// among equals.
@@ -361,7 +361,7 @@ impl FoldOp {
     }
 }
 
-/// Where a parameter's elements are, for one launch: in elements, not bytes.
+/// The layout of a parameter's elements for one launch: in elements, not bytes.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct View {
     /// Element of the region's first point (its index in the parameter's memory).
@@ -383,7 +383,7 @@ pub struct Launch {
     pub arguments: Vec<Scalar>,
 }
 
-/// What a device does with f32 operands and results below 2^-126.
+/// The treatment of f32 operands and results below 2^-126 by a device.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Subnormals {
     /// They are numbers as all others, as IEEE 754 has it.

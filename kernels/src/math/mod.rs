@@ -82,7 +82,7 @@ pub fn expand_fused(kernel: &Verified) -> Verified {
     expand_as(kernel, Spelling::Fused)
 }
 
-/// How functions are spelled out.
+/// The variants in which functions are spelled out.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Spelling {
     Whole,

@@ -43,7 +43,7 @@ const SHARED_OF_ALL: usize = 225 << 10;
 /// A range of offsets, both ends included.
 pub(crate) type Reach = (i32, i32);
 
-/// How a kernel streams.
+/// The plan of the `streaming` entry of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct StreamingPlan {
     /// Points of a thread in a plane.
@@ -63,7 +63,7 @@ pub(crate) struct StreamingPlan {
     pub columns: Vec<Column>,
 }
 
-/// What a thread keeps of one parameter.
+/// The values of one parameter that a thread keeps.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Column {
     pub param: u32,
@@ -108,7 +108,7 @@ fn within(inner: Reach, outer: Reach) -> bool {
     inner.0 >= outer.0 && inner.1 <= outer.1
 }
 
-/// Where a load is, seen from the point: plane, row, column.
+/// The site of a load, seen from the point: plane, row, column.
 type Site = [i32; 3];
 
 impl Column {
@@ -210,7 +210,7 @@ impl Column {
         } else {
             beside.min(1)
         };
-        // Where the edges of a warp are, as addresses.
+        // The addresses of the edges of a warp.
         let edges = 2 * (self.sides.lanes(lanes) + self.row_sides.lanes(lanes));
         vector * (self.depth(ahead) + held)
             + edges
@@ -414,7 +414,7 @@ impl StreamingPlan {
         self.columns.iter().map(|c| c.farthest(self.lanes)).max().unwrap_or(0)
     }
 
-    /// Where a load is, seen from the point.
+    /// The site of a load, seen from the point.
     pub(crate) fn site(&self, offsets: &[i32]) -> Site {
         let across = if self.across { offsets[self.slots[self.slots.len() - 2]] } else { 0 };
         [offsets[self.slots[0]], across, offsets[offsets.len() - 1]]
@@ -450,7 +450,7 @@ fn is_scaled(kernel: &Kernel) -> bool {
     })
 }
 
-/// Where a parameter is loaded.
+/// The sites of the loads of a parameter.
 fn sites(footprint: &Footprint, param: u32, (along, across): (usize, Option<usize>)) -> Vec<Site> {
     let own = footprint.loads().iter().filter(|load| load.param == param);
     own.map(|load| {

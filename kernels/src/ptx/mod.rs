@@ -10,7 +10,7 @@
 //! [`Module::plan`] picks entries, cuts the region into grids and fills in their parameters: the *block*,
 //! which the text reads with `ld.param`. All of it is pure: text and numbers.
 //!
-//! How values live in registers: bool as `.pred`; integers up to 32 bits as `.b32`, sign- or
+//! Registers: bool as `.pred`; integers up to 32 bits as `.b32`, sign- or
 //! zero-extended after every operation; i64 and u64 as `.b64`; f32 and f64 as themselves; f16 and
 //! bf16 as their 16 bits, widened to f32 for each operation and rounded after it; neighbouring points are
 //! added, subtracted and multiplied as two halves of a word. In memory bool is a byte, 0 or 1. Value `%3` of

@@ -10,7 +10,7 @@ use crate::ir::{Access, Form, Kernel, Offsets, Op};
 use crate::verify::Verified;
 use crate::verify::footprint::{Footprint, LoadRow, ParamFootprint};
 
-/// What the text of a kernel offers beside the entry `pointwise`.
+/// The entries that the text of a kernel offers beside `pointwise`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Schedule {
     pub vector: Option<Vectors>,
@@ -66,7 +66,7 @@ pub(crate) struct Vectors {
     pub rows: Vec<VectorRow>,
 }
 
-/// What the points of a thread read of one row of a parameter.
+/// The elements of one row of a parameter that the points of a thread read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct VectorRow {
     pub param: u32,
@@ -308,8 +308,8 @@ fn turns(verified: &Verified) -> Option<usize> {
     is_possible.then_some(turns)
 }
 
-/// How many sources the entry `mirrored` loads: half of the inputs, rounded up, as the others are their
-/// twins. All inputs have one type, and two squares of each source fit in shared memory.
+/// The number of sources that the entry `mirrored` loads: half of the inputs, rounded up, as the others are
+/// their twins. All inputs have one type, and two squares of each source fit in shared memory.
 fn mirrored_sources(verified: &Verified) -> Option<usize> {
     let (kernel, footprint) = (verified.kernel(), verified.footprint());
     let dtypes: Vec<_> = turnable(footprint).map(|p| kernel.params[p as usize].dtype).collect();
@@ -340,11 +340,11 @@ const VALUE_REGISTERS: usize = 64;
 /// Instructions that all repetitions of the body may have together.
 const MAX_REPEATED: usize = 512;
 
-/// How the threads of a reduction take their values.
+/// The plans by which the threads of a reduction take their values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FoldPlans {
     pub any: FoldPlan,
-    /// Where every run is one aligned load.
+    /// For runs that are one aligned load each.
     pub aligned: FoldPlan,
     /// Of kept points that share a word, where these lie closer together than folded ones.
     pub columns: Option<FoldPlan>,

@@ -50,13 +50,13 @@ pub struct LoadRow {
 /// A store of an element as it was loaded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CopiedParam {
-    /// Where the element is read.
+    /// The load of the element.
     pub from: LoadSite,
     /// The parameter that it is written to, at the point.
     pub to: u32,
 }
 
-/// What a kernel does with one parameter.
+/// A kernel's use of one parameter.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct ParamFootprint {
     /// The box around its loads; `None` if the body does not load it.
@@ -71,7 +71,7 @@ pub struct ParamFootprint {
     pub is_in_place: bool,
 }
 
-/// What one point of a kernel reads and writes.
+/// The reads and writes of one point of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Footprint {
     loads: Vec<LoadSite>,

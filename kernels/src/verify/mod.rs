@@ -44,7 +44,7 @@ pub struct VerifyError {
     pub kernel: String,
     /// The instruction (`%3 = ...`), parameter or form.
     pub place: String,
-    /// What is wrong.
+    /// The fault.
     pub reason: String,
 }
 
@@ -273,7 +273,7 @@ impl Verified {
         &self.kernel
     }
 
-    /// What one point reads and writes of each parameter.
+    /// The reads and writes of each parameter by one point.
     pub fn footprint(&self) -> &Footprint {
         &self.footprint
     }

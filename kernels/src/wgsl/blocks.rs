@@ -46,7 +46,7 @@ pub(super) fn stage(w: Writer) -> Option<Stage> {
     }
 }
 
-/// What the points of an invocation read of one row of a parameter, of whole units and alone.
+/// The elements of one row of a parameter that the points of an invocation read, of whole units and alone.
 struct PlaneRow {
     param: u32,
     /// Offsets from the first plane; 0 in the last dimension.
@@ -189,7 +189,7 @@ impl Planes {
             for &unit in &row.units {
                 w.line(&format!("let r{n}_{} = p{p}[(b{n} >> {shift}u) + {unit}i];", place(unit)));
             }
-            // Where the first or last points are missing, the nearest element that is read.
+            // The nearest element that is read, if the first or last points are missing.
             let (low, high) = (row.columns[0], row.columns[row.columns.len() - 1]);
             for &position in &row.alone {
                 let mut at = format!("{position}i");
@@ -417,7 +417,7 @@ impl Writer<'_> {
         for Store { param, value } in stores {
             let (dtype, from) = (self.dtype(*param), &self.kernel.body[value.index()].op);
             let element = match from {
-                // What is only copied is not converted.
+                // An element that is only copied is not converted.
                 Op::Load { param: from, .. } if self.dtype(*from) == dtype && turned.contains(from) => {
                     format!("r{from}_{turn}")
                 }

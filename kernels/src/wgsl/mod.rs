@@ -8,7 +8,7 @@
 //! Extents, strides, offsets and scalar arguments arrive in a small uniform buffer, the *launch
 //! block*, whose layout is in [`layout`]; so one shader serves every part of an array.
 //!
-//! How values live in registers: bool as `bool`; i8, i16, i32 as `i32`; u8, u16, u32 as `u32`; f16,
+//! Registers: bool as `bool`; i8, i16, i32 as `i32`; u8, u16, u32 as `u32`; f16,
 //! bf16, f32 as `f32`; 64-bit types as themselves. Narrow values are wrapped or rounded after every
 //! operation. In memory types below 32 bits are packed in `u32` words.
 //!

@@ -119,7 +119,7 @@ impl Writer<'_> {
         for Store { param, value } in stores {
             let dtype = self.dtype(*param);
             let element = match &self.kernel.body[value.index()].op {
-                // What is only copied is not converted.
+                // An element that is only copied is not converted.
                 Op::Load { param: from, offsets } if self.dtype(*from) == dtype => {
                     self.element_of(rows, pack, (*from, offsets), 0)
                 }

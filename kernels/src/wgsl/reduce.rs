@@ -9,7 +9,7 @@
 //! barriers serve the whole block of `CHUNK * threads * steps` values of one kept point. With one thread per
 //! block, neighbouring invocations have neighbouring kept points; with several, neighbouring values.
 //!
-//! Where the adapter has subgroups, the lanes of one combine their chunks of a step by shuffles before the
+//! On adapters with subgroups, the lanes of one combine their chunks of a step by shuffles before the
 //! first barrier. Invocations are numbered by subgroup and lane then, so that the order does not depend on
 //! how the driver arranges them. Partial results of 64 bits take the barriers alone: few adapters shuffle
 //! them.
@@ -60,7 +60,7 @@ fn outputs(fold: &Fold) -> Vec<u32> {
     }
 }
 
-/// What the stages of a reduction share. A *stream* is a value of a partial result: argument folds have two.
+/// Data of all stages of a reduction. A *stream* is a value of a partial result: argument folds have two.
 struct FoldStages<'a> {
     folds: &'a [Fold],
     /// The output of each stream.

@@ -74,7 +74,7 @@ impl UnitRow {
         footprint.loads().iter().map(row).collect()
     }
 
-    /// Where a load is in the row, if it is there.
+    /// The position of a load in the row, if it is there.
     fn position(&self, param: u32, offsets: &Offsets) -> Option<u32> {
         let (last, outer) = (offsets.last(), offsets.len().saturating_sub(1));
         let same = self.param == param && self.first[..outer] == offsets[..outer];
@@ -149,7 +149,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What a unit is made of, by its number (i32 text).
+    /// The elements of a unit, by its number (i32 text).
     fn parts_of_unit(&self, p: u32, number: &str) -> Vec<String> {
         let parts = if self.dtype(p).size_bytes() == 4 { 4 } else { 2 };
         (0..parts).map(|k| format!("p{p}[({number}) * {parts}i + {k}i]")).collect()

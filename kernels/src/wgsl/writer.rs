@@ -11,7 +11,7 @@ use crate::ir::{Access, Kernel, Subnormals};
 use crate::verify::Verified;
 use crate::verify::footprint::Footprint;
 
-/// What the writer must know of an adapter.
+/// The properties of an adapter that the writer needs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct WgslTarget {
     /// The adapter has 64-bit floats (which also need `i64`).
@@ -22,7 +22,7 @@ pub struct WgslTarget {
     pub workgroup_size: u32,
     /// The driver keeps every float operation as written: nothing contracted, reordered or assumed.
     pub strict_floats: bool,
-    /// What f32 `+`, `-` and `*` do with subnormals.
+    /// The treatment of subnormals by f32 `+`, `-` and `*`.
     pub subnormals: Subnormals,
     /// f32 comparisons, minima, maxima, `floor`, `ceil` and conversions from and to f64 keep subnormals.
     pub exact_comparisons: bool,
@@ -49,7 +49,7 @@ pub struct WgslTarget {
     pub subgroups: bool,
     /// Storage bindings the adapter allows in one stage.
     pub max_bindings: u32,
-    /// What the text gets wrong on purpose.
+    /// The faults that the text has on purpose.
     pub faults: DriverFaults,
 }
 
@@ -123,7 +123,7 @@ pub struct WgslUnsupported {
 pub struct Shader {
     /// One stage, or the three of a reduction: reduce, tree, finish.
     pub stages: Vec<Stage>,
-    /// Where the launch block's words are; the same for all stages.
+    /// The layout of the words of the launch block; the same for all stages.
     pub layout: LaunchBlockLayout,
     /// Types in which a reduction keeps its partial results, one per stream.
     pub partials: Vec<DType>,
@@ -138,7 +138,7 @@ pub struct Stage {
     pub source: String,
     /// Invocations per workgroup.
     pub workgroup_size: u32,
-    /// What is bound: binding number = position, all in group 0.
+    /// The bindings: binding number = position, all in group 0.
     pub bindings: Vec<Binding>,
     /// Which items a workgroup visits; reductions have a rule of their own.
     pub visit: Visit,
@@ -156,16 +156,16 @@ pub struct Visit {
     pub blocks: Option<Blocks>,
 }
 
-/// How workgroups that are blocks take the outer dimensions.
+/// The way in which workgroups that are blocks take the outer dimensions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Blocks {
     /// The dimension of which an invocation visits several planes.
     pub along: usize,
-    /// How many; 0: blocks are squares of single points, as tall as wide.
+    /// The number of these planes; 0: blocks are squares of single points, as tall as wide.
     pub planes: u32,
 }
 
-/// What a binding holds.
+/// The content of a binding.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Binding {
     /// The launch block (uniform).

@@ -1,5 +1,5 @@
-//! How launches become grids: what is merged, where regions are cut, which limits hold. That the grids
-//! compute the right bits is tested beside, on a simulated GPU.
+//! Grids of launches: merged dimensions, cuts of regions, limits. That the grids compute the right bits is
+//! tested beside, on a simulated GPU.
 
 use partita_kernels::ptx::{Facts, Grid, Module, PtxTarget, Span, emit};
 use partita_kernels::{BinaryOp, Builder, DType, Fold, FoldOp, Launch, Scalar, View};

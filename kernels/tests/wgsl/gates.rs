@@ -1,4 +1,4 @@
-//! What the SPIR-V of kernels does to memory: whole units, all loads before the first store and before the
+//! Memory accesses in the SPIR-V of kernels: whole units, all loads before the first store and before the
 //! first use, whole words of narrow types without atomics, few barriers.
 
 use std::collections::{HashMap, HashSet};

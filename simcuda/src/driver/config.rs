@@ -4,7 +4,7 @@
 use super::abi::Code;
 use std::path::PathBuf;
 
-/// What a failing call does.
+/// The effect of a failing call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// It returns this code; sticky codes stay.
@@ -20,14 +20,14 @@ pub struct Injection {
     pub symbol: String,
     /// Counted from 1.
     pub nth: u64,
-    /// How it fails.
+    /// The effect of the failure.
     pub failure: Failure,
 }
 
 /// The simulated machine.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// How many devices, 1 to 8.
+    /// The number of devices, 1 to 8.
     pub devices: usize,
     /// Memory of each device.
     pub memory_bytes: u64,
@@ -39,13 +39,13 @@ pub struct Config {
     pub version: i32,
     /// The calls that fail.
     pub failures: Vec<Injection>,
-    /// Where explanations of faults are appended.
+    /// The file that explanations of faults are appended to.
     pub log: Option<PathBuf>,
     /// Whether each call is printed.
     pub trace: bool,
     /// Multiprocessors of each device.
     pub multiprocessors: u32,
-    /// Where launches are recorded instead of run.
+    /// The folder in which launches are recorded instead of run.
     pub record: Option<PathBuf>,
 }
 

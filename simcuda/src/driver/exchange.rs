@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Clone, Copy, Debug)]
 pub struct Handle(pub [u8; 64]);
 
-/// What a handle says: who exported, and three numbers.
+/// The content of a handle: the exporting process, and three numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket {
     pub process: u32,
@@ -40,7 +40,7 @@ impl Ticket {
         Handle(bytes)
     }
 
-    /// What a handle says, if it has the mark.
+    /// The content of a handle, if it has the mark.
     pub fn read(Handle(bytes): Handle, mark: &[u8; 8]) -> Result<Ticket, Code> {
         if bytes[..8] != *mark {
             return Err(Code::INVALID_VALUE);
@@ -61,11 +61,11 @@ struct SharedAllocation {
     bytes: u64,
     /// The header when the block was last updated.
     seen: Vec<u8>,
-    /// How often this process opened it; none for its own memory.
+    /// The number of times that this process opened it; none for its own memory.
     opened: Option<(Ticket, u32)>,
 }
 
-/// What is shared with other processes, by address here.
+/// The memory that is shared with other processes, by address here.
 #[derive(Default)]
 pub struct Exchange(BTreeMap<u64, SharedAllocation>);
 

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Where a block comes from.
+/// The origin of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// `cuMemAlloc`.
@@ -48,7 +48,7 @@ pub struct Pinned {
     pub owned: bool,
 }
 
-/// What an address points to.
+/// The memory at an address.
 #[derive(Clone, Copy, Debug)]
 pub enum AddressOwner {
     Device(Allocation),
@@ -158,7 +158,7 @@ impl DriverMemory {
         })
     }
 
-    /// What an address points to.
+    /// The memory at an address.
     pub fn find(&self, address: u64) -> AddressOwner {
         let inside = |start: u64, bytes: u64| address - start < bytes;
         let block = self.blocks.range(..=address).next_back().map(|(_, block)| *block);

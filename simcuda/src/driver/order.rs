@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How many operations of each stream come before, by the stream's number.
+/// The number of earlier operations of each stream, by the stream's number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Clock(Vec<u64>);
 
@@ -50,11 +50,11 @@ pub struct Mark {
     pub position: u64,
     /// The device of the stream.
     pub device: usize,
-    /// What it does.
+    /// The operation, in words.
     pub label: String,
 }
 
-/// How memory is used.
+/// The use of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
     /// Bytes are read.
@@ -66,7 +66,7 @@ pub enum Use {
 /// Two unordered uses of the same bytes, one of them a write.
 #[derive(Debug)]
 pub struct Race {
-    /// What the operation that ran first did.
+    /// The use by the operation that ran first.
     pub earlier: (Arc<Mark>, Use),
     /// The bytes both use.
     pub bytes: Range<u64>,

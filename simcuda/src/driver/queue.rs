@@ -62,7 +62,7 @@ impl Driver {
         }
     }
 
-    /// What comes after everything queued in a stream.
+    /// The clock after everything queued in a stream.
     pub fn end_of(&self, stream: usize) -> Clock {
         let stream_state = &self.streams[stream];
         let mut clock = stream_state.clock.clone();

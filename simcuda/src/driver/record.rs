@@ -14,7 +14,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Where launches are recorded.
+/// The folder and files in which launches are recorded.
 pub struct Recorder {
     folder: PathBuf,
     launches: File,
@@ -117,7 +117,7 @@ fn memory_of(params: &[u8], allocations: &[[u64; 2]]) -> Vec<[u64; 2]> {
     allocations.iter().filter(holds).copied().collect()
 }
 
-/// What a launch needs to be played.
+/// The line of a launch, with all that it needs to be played.
 fn started(launch: &Launch, hash: u64, memory: &[[u64; 2]]) -> String {
     let Launch { entry, grid, block, shared, params, .. } = launch;
     let params: String = params.iter().map(|byte| format!("{byte:02x}")).collect();

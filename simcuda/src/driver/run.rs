@@ -56,7 +56,7 @@ impl Driver {
         self.wait(&clock);
     }
 
-    /// What comes after everything queued on a device.
+    /// The clock after everything queued on a device.
     pub fn end_of_device(&self, device: usize) -> Clock {
         let mut clock = Clock::default();
         for stream in 0..self.streams.len() {
@@ -282,7 +282,7 @@ impl Driver {
         }
     }
 
-    /// What a device has queued never runs.
+    /// Abandons the queued work of a device: it never runs.
     pub fn abandon(&mut self, device: usize) {
         for stream in 0..self.streams.len() {
             let state = &mut self.streams[stream];

@@ -34,20 +34,20 @@ pub struct Driver {
     pub memory: DriverMemory,
     pub shadow: AccessHistory,
     pub exchange: Exchange,
-    /// What the host has waited for.
+    /// The work that the host has waited for.
     pub host: Clock,
     /// Simulated nanoseconds that the operation under way takes.
     pub took: u64,
     /// Whether `cuInit` was called.
     pub initialised: bool,
-    /// How often each symbol was called.
+    /// The number of calls of each symbol.
     pub calls: HashMap<&'static str, u64>,
 }
 
 /// One device and its primary context, the only kind there is.
 #[derive(Default)]
 pub struct Device {
-    /// How often the primary context is retained.
+    /// The number of times that the primary context is retained.
     pub retained: u32,
     /// Whether the device is gone for good.
     pub lost: bool,
@@ -61,7 +61,7 @@ pub struct Device {
     pub per_thread: HashMap<ThreadId, usize>,
 }
 
-/// How a stream orders with the others.
+/// The order of a stream with the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamOrder {
     /// The legacy default stream: with every blocking stream.
@@ -79,20 +79,20 @@ pub struct Stream {
     pub device: usize,
     pub order: StreamOrder,
     pub queue: VecDeque<Operation>,
-    /// How many operations were ever queued.
+    /// The number of operations ever queued.
     pub queued: u64,
-    /// How many of them are done.
+    /// The number of operations done.
     pub done: u64,
     /// When each of these ended, in simulated nanoseconds since the start.
     pub ends: Vec<u64>,
-    /// What the next operation comes after.
+    /// The work that the next operation comes after.
     pub clock: Clock,
     /// The capture this stream is part of.
     pub capture: Option<Membership>,
     pub alive: bool,
 }
 
-/// What was last recorded.
+/// The last record of an event.
 #[derive(Clone)]
 pub enum Record {
     /// Nothing yet: waits do nothing.
@@ -108,7 +108,7 @@ pub struct Event {
     pub device: usize,
     pub flags: u32,
     pub record: Record,
-    /// How often it was recorded, to tell the records apart.
+    /// The number of records, to tell them apart.
     pub generation: u64,
     /// When the record of a generation ran.
     pub time: Option<(u64, u64)>,
@@ -133,7 +133,7 @@ pub struct Exec {
     pub graph: Graph,
     /// The streams in which the graph's branches run, by the stream that was captured.
     pub branches: HashMap<usize, usize>,
-    /// What the previous launch ended with: one launch runs at a time.
+    /// The end of the previous launch: one launch runs at a time.
     pub last: Clock,
 }
 

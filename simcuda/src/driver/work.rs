@@ -12,7 +12,7 @@ use std::thread::ThreadId;
 /// One queued operation.
 pub struct Operation {
     pub mark: Arc<Mark>,
-    /// What it comes after, itself included.
+    /// The operations that it comes after, itself included.
     pub clock: Clock,
     pub work: Work,
 }
@@ -29,7 +29,7 @@ pub struct Launch {
     pub params: Vec<u8>,
 }
 
-/// Where a copy's bytes come from.
+/// The source of a copy's bytes.
 #[derive(Clone)]
 pub enum Source {
     Device(u64),
@@ -39,7 +39,7 @@ pub enum Source {
     Staged(Vec<u8>),
 }
 
-/// Where a copy's bytes go.
+/// The target of a copy's bytes.
 #[derive(Clone, Copy)]
 pub enum Target {
     Device(u64),
@@ -48,7 +48,7 @@ pub enum Target {
     Pageable(u64),
 }
 
-/// What an operation does.
+/// The work of an operation.
 #[derive(Clone)]
 pub enum Work {
     Kernel(Launch),
@@ -71,7 +71,7 @@ pub enum Work {
         event: usize,
         generation: u64,
     },
-    /// Where a graph begins or ends.
+    /// The beginning or end of a graph.
     Nothing,
 }
 
@@ -165,7 +165,7 @@ pub struct Capture {
 /// A stream's part in a capture.
 pub struct Membership {
     pub capture: usize,
-    /// What its next operation comes after.
+    /// The nodes that its next operation comes after.
     pub nodes: Vec<usize>,
 }
 

@@ -251,10 +251,10 @@ pub(crate) struct Arrived {
     pub mask: u32,
 }
 
-/// What a lane receives: a value, and whether the lane it named was in range.
+/// The result of a shuffle for a lane: a value, and whether the lane it named was in range.
 pub(crate) type Received = (u64, bool);
 
-/// What `lane` receives; `warp` holds the lanes that take part.
+/// The value that `lane` receives; `warp` holds the lanes that take part.
 pub(crate) fn exchange(mode: ShuffleMode, lane: usize, warp: &[Option<Arrived>; LANES]) -> Checked<Received> {
     let Some(own) = warp[lane] else {
         return Err(Trouble::new(Kind::ShuffleMask, format!("lane {lane} does not take part")));

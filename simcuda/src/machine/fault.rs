@@ -12,7 +12,7 @@ struct Report {
     trouble: Trouble,
 }
 
-/// Where in which kernel a fault happened.
+/// The place of a fault in a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
     /// The entry point.
@@ -93,7 +93,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What a check found, before it is known where.
+/// A check's finding, before its place is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Trouble {
     pub kind: Kind,
@@ -114,12 +114,12 @@ impl Trouble {
 pub(crate) type Checked<T> = Result<T, Box<Trouble>>;
 
 impl Fault {
-    /// What kind of fault this is.
+    /// The kind of this fault.
     pub fn kind(&self) -> Kind {
         self.0.trouble.kind
     }
 
-    /// Where it happened; none for an access of the host or a refused launch.
+    /// The place where it happened; none for an access of the host or a refused launch.
     pub fn site(&self) -> Option<&Site> {
         self.0.site.as_ref()
     }

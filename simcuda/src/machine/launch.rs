@@ -22,9 +22,9 @@ const BRANCH_LIMIT: u64 = 1 << 32;
 /// The bytes that a launch read and wrote: disjoint ranges of addresses, ascending, merged where they touch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Accesses {
-    /// What it read.
+    /// The bytes that it read.
     pub reads: Vec<Range<u64>>,
-    /// What it wrote.
+    /// The bytes that it wrote.
     pub writes: Vec<Range<u64>>,
 }
 

@@ -3,7 +3,7 @@
 
 use super::bits::{bits_set, mark_bits, set_value, value};
 use super::fault::{Checked, Kind, Trouble};
-use super::shadow::{Clash, How, Now, Shadow};
+use super::shadow::{Clash, Hazard, Now, Shadow};
 use crate::random::Random;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -263,15 +263,15 @@ impl Memory {
 
     #[cold]
     fn race(&self, address: u64, bytes: usize, clash: Clash, now: &Now, does: &str) -> Box<Trouble> {
-        let kind = match clash.how {
-            How::NonCoherent => Kind::NonCoherent,
+        let kind = match clash.hazard {
+            Hazard::NonCoherent => Kind::NonCoherent,
             _ => Kind::Race,
         };
         let what = format!("{does} of {bytes} bytes at {}, {}", self.near(address), clash.describe(now));
         Trouble::at(kind, address, what)
     }
 
-    /// What was read and written by the launch that began with the phase `launch`.
+    /// The bytes read and written by the launch that began with the phase `launch`.
     pub(crate) fn accessed(&mut self, launch: u64) -> [Vec<Range<u64>>; 2] {
         let mut places = std::mem::take(&mut self.touched);
         places.sort_by_key(|place| self.blocks[*place].base);
@@ -356,19 +356,19 @@ impl Memory {
 impl Clash {
     pub(crate) fn describe(&self, now: &Now) -> String {
         let who = match self.thread {
-            _ if self.phase < now.block && self.how != How::Unwritten => "another block".to_string(),
+            _ if self.phase < now.block && self.hazard != Hazard::Unwritten => "another block".to_string(),
             Some(thread) if thread == now.thread => "the same thread".to_string(),
             Some(thread) => format!("thread {thread} of the block"),
             None => "several threads".to_string(),
         };
-        let did = match self.how {
-            How::ReadAfterWrite | How::WriteAfterWrite => "wrote",
-            How::WriteAfterRead => "read",
-            How::NonCoherent => "reads or writes in this launch, one of them through .nc,",
-            How::Unwritten => return "which no thread of this block wrote".to_string(),
+        let did = match self.hazard {
+            Hazard::ReadAfterWrite | Hazard::WriteAfterWrite => "wrote",
+            Hazard::WriteAfterRead => "read",
+            Hazard::NonCoherent => "reads or writes in this launch, one of them through .nc,",
+            Hazard::Unwritten => return "which no thread of this block wrote".to_string(),
         };
-        match self.how {
-            How::NonCoherent => format!("which {who} {did} too"),
+        match self.hazard {
+            Hazard::NonCoherent => format!("which {who} {did} too"),
             _ => format!("which {who} {did} with no barrier between"),
         }
     }

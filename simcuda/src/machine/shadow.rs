@@ -18,16 +18,16 @@ pub(crate) struct Now {
 /// An earlier access that the present one may not follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Clash {
-    pub how: How,
+    pub hazard: Hazard,
     /// The phase of the earlier access.
     pub phase: u64,
     /// Its thread, if it was one.
     pub thread: Option<u32>,
 }
 
-/// What the two accesses are.
+/// The kinds of the two accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum How {
+pub(crate) enum Hazard {
     ReadAfterWrite,
     WriteAfterWrite,
     WriteAfterRead,
@@ -86,8 +86,8 @@ impl Shadow {
     #[inline(always)]
     pub(crate) fn read(&mut self, offset: usize, bytes: usize, now: &Now, cached: bool) -> Result<(), Clash> {
         for cell in self.cells(offset, bytes) {
-            if let Some(how) = after_write(cell[WRITE], now, cached) {
-                return Err(clash(how, cell[WRITE]));
+            if let Some(hazard) = after_write(cell[WRITE], now, cached) {
+                return Err(clash(hazard, cell[WRITE]));
             }
             cell[READ] = read_mark(cell[READ], now, cached);
         }
@@ -99,7 +99,7 @@ impl Shadow {
     pub(crate) fn read_own(&mut self, offset: usize, bytes: usize, now: &Now) -> Result<(), Clash> {
         for cell in self.cells(offset, bytes) {
             if cell[WRITE] >> PHASE < now.block {
-                return Err(clash(How::Unwritten, cell[WRITE]));
+                return Err(clash(Hazard::Unwritten, cell[WRITE]));
             }
         }
         self.read(offset, bytes, &Now { launch: now.block, ..*now }, false)
@@ -109,10 +109,10 @@ impl Shadow {
     pub(crate) fn write(&mut self, offset: usize, bytes: usize, now: &Now) -> Result<(), Clash> {
         for cell in self.cells(offset, bytes) {
             if after_write(cell[WRITE], now, false).is_some() {
-                return Err(clash(How::WriteAfterWrite, cell[WRITE]));
+                return Err(clash(Hazard::WriteAfterWrite, cell[WRITE]));
             }
-            if let Some(how) = after_read(cell[READ], now) {
-                return Err(clash(how, cell[READ]));
+            if let Some(hazard) = after_read(cell[READ], now) {
+                return Err(clash(hazard, cell[READ]));
             }
             cell[WRITE] = now.phase << PHASE | now.thread as u64;
         }
@@ -131,7 +131,7 @@ impl Shadow {
         Ok(())
     }
 
-    /// What `write_later` began is there.
+    /// Ends a write that `write_later` began.
     pub(crate) fn land(&mut self, offset: usize, bytes: usize, now: &Now) {
         let mark = now.phase << PHASE | now.thread as u64;
         self.cells(offset, bytes).iter_mut().for_each(|cell| cell[WRITE] = mark);
@@ -156,37 +156,37 @@ impl Shadow {
     }
 }
 
-fn clash(how: How, mark: u64) -> Clash {
+fn clash(hazard: Hazard, mark: u64) -> Clash {
     let who = mark & WHO;
-    Clash { how, phase: mark >> PHASE, thread: (who < SEVERAL_THREADS).then_some(who as u32) }
+    Clash { hazard, phase: mark >> PHASE, thread: (who < SEVERAL_THREADS).then_some(who as u32) }
 }
 
 #[inline(always)]
-fn after_write(mark: u64, now: &Now, cached: bool) -> Option<How> {
+fn after_write(mark: u64, now: &Now, cached: bool) -> Option<Hazard> {
     let phase = mark >> PHASE;
     if phase < now.launch {
         return None;
     }
     if cached {
-        return Some(How::NonCoherent);
+        return Some(Hazard::NonCoherent);
     }
     let other = phase == now.phase && mark & WHO != now.thread as u64;
     let unordered = phase < now.block || other || phase > now.phase;
-    unordered.then_some(How::ReadAfterWrite)
+    unordered.then_some(Hazard::ReadAfterWrite)
 }
 
 #[inline(always)]
-fn after_read(mark: u64, now: &Now) -> Option<How> {
+fn after_read(mark: u64, now: &Now) -> Option<Hazard> {
     let (phase, who) = (mark >> PHASE, mark & WHO);
     if phase < now.launch {
         return None;
     }
     if mark & CACHED != 0 {
-        return Some(How::NonCoherent);
+        return Some(Hazard::NonCoherent);
     }
     let unordered =
         phase < now.block || who == SEVERAL_BLOCKS || phase == now.phase && who != now.thread as u64;
-    unordered.then_some(How::WriteAfterRead)
+    unordered.then_some(Hazard::WriteAfterRead)
 }
 
 /// The mark after one more read. A barrier orders earlier reads of the same block before whatever follows, so

@@ -2,7 +2,7 @@
 
 use super::bits::{set_value, value};
 use super::fault::{Checked, Kind, Trouble};
-use super::shadow::{Clash, How, Now, Shadow};
+use super::shadow::{Clash, Hazard, Now, Shadow};
 use crate::ptx::Array;
 
 pub(crate) struct Shared<'e> {
@@ -82,7 +82,7 @@ impl<'e> Shared<'e> {
         Ok(())
     }
 
-    /// What was expected arrives.
+    /// Writes the value of an expected copy.
     pub(crate) fn land(&mut self, address: u64, bytes: usize, value: u128, now: &Now) {
         self.shadow.land(address as usize, bytes, now);
         set_value(&mut self.data[address as usize..address as usize + bytes], value);
@@ -90,8 +90,8 @@ impl<'e> Shared<'e> {
 
     #[cold]
     fn clash(&self, address: u64, bytes: usize, clash: Clash, now: &Now, does: &str) -> Box<Trouble> {
-        let kind = match clash.how {
-            How::Unwritten => Kind::SharedUninitialised,
+        let kind = match clash.hazard {
+            Hazard::Unwritten => Kind::SharedUninitialised,
             _ => Kind::SharedRace,
         };
         let own = Now { launch: now.block, ..*now };

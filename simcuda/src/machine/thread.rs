@@ -23,14 +23,14 @@ pub(crate) struct Copy {
     to: u64,
     from: u64,
     bytes: usize,
-    /// What it read when it began.
+    /// The value that it read when it began.
     value: u128,
 }
 
 /// The copies of a thread: group by group, the last still open.
 pub(crate) type Groups = Vec<Vec<Copy>>;
 
-/// What all threads of a block share while one of them runs.
+/// The state that all threads of a block share while one of them runs.
 pub(crate) struct Unit<'r> {
     pub entry: &'r Entry,
     pub params: &'r [u8],
@@ -41,7 +41,7 @@ pub(crate) struct Unit<'r> {
     pub now: Now,
     /// Branches until a thread counts as endless.
     pub branch_limit: u64,
-    /// What it does, where somebody asks.
+    /// A trace of its work, if somebody asks.
     pub trace: Option<Trace>,
     /// By thread.
     pub copies: HashMap<u32, Groups>,

@@ -14,7 +14,7 @@ const LINE: u64 = 128;
 /// Banks of shared memory, of 4 bytes each.
 const BANKS: u64 = 32;
 
-/// Where an access goes.
+/// The target of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AccessTarget {
     /// Global memory, read.
@@ -25,14 +25,14 @@ pub enum AccessTarget {
     Shared,
 }
 
-/// What happened at one step, over all warps that were watched.
+/// The counts of one step, over all warps that were watched.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepCount {
     /// The line of the PTX text, counted from 1.
     pub line: u32,
-    /// How often warps issued it.
+    /// The number of times that warps issued it.
     pub issues: f64,
-    /// How many lanes ran it, in all.
+    /// The number of lanes that ran it, in all.
     pub lanes: f64,
     /// Its accesses, if it has any.
     pub access: Option<AccessCount>,
@@ -41,7 +41,7 @@ pub struct StepCount {
 /// The accesses of one step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AccessCount {
-    /// Where they go.
+    /// Their target.
     pub place: AccessTarget,
     /// Bytes of one lane.
     pub width: u32,
@@ -57,12 +57,12 @@ pub struct AccessCount {
     pub wavefronts: f64,
 }
 
-/// What one block did.
+/// The counts of one block.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BlockCount {
     /// In the order of the code.
     pub steps: Vec<StepCount>,
-    /// How often the middle warp issued each step.
+    /// The number of times that the middle warp issued each step.
     pub path: Vec<u64>,
     /// Sectors read, and sectors written.
     sectors: [HashSet<u64>; 2],
@@ -211,7 +211,7 @@ impl BlockCount {
     }
 }
 
-/// What many blocks did.
+/// The counts of many blocks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LaunchCount {
     /// In the order of the code.

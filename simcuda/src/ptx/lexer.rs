@@ -9,7 +9,7 @@ pub struct ParseError {
     pub line: u32,
     /// The text of that line.
     pub text: String,
-    /// What was expected, or is unknown.
+    /// The token that was expected, or is unknown.
     pub message: String,
 }
 

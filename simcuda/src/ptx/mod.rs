@@ -3,9 +3,9 @@
 
 mod decode;
 mod lexer;
-mod meaning;
 mod parse;
 mod program;
+mod semantics;
 mod types;
 
 pub use lexer::ParseError;

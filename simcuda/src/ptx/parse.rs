@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Shared memory that a kernel may declare.
 const SHARED_LIMIT: u32 = 48 * 1024;
 
-/// Where shared memory that a launch gives begins: behind all that a text may declare.
+/// The beginning of shared memory that a launch gives: behind all that a text may declare.
 const GIVEN_START: u32 = 1 << 16;
 /// Unused bytes after each shared array, so that running over its end is seen.
 const SHARED_GAP: u32 = 64;

@@ -2,7 +2,7 @@
 //! registers and addresses of shared arrays have slots too, so that executing an instruction needs no case
 //! distinction.
 
-use super::meaning::{Function, Partial};
+use super::semantics::{Function, Partial};
 use super::types::Type;
 use std::sync::Arc;
 
@@ -72,13 +72,13 @@ impl Entry {
         self.shared.iter().filter_map(|array| array.bytes).sum()
     }
 
-    /// What the entry says of its block size.
+    /// The entry's requirement on its block size.
     pub fn threads(&self) -> Threads {
         self.threads
     }
 }
 
-/// What an entry says of the block it may be launched with.
+/// The requirement of an entry on the block of its launches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threads {
     /// Nothing.
@@ -98,7 +98,7 @@ pub(crate) struct Array {
     pub bytes: Option<u32>,
 }
 
-/// What a slot holds when a thread starts.
+/// The content of a slot when a thread starts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Slot {
     Special,
@@ -147,7 +147,7 @@ pub(crate) enum Guard {
     Unless(Place),
 }
 
-/// What an instruction does.
+/// The operation of an instruction.
 #[derive(Clone, Copy)]
 pub(crate) enum Op {
     Compute {
@@ -256,7 +256,7 @@ pub(crate) struct Vector {
     pub places: [Place; 4],
 }
 
-/// How a shuffle picks its lane.
+/// The rule by which a shuffle picks its lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ShuffleMode {
     Up,

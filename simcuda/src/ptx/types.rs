@@ -25,7 +25,7 @@ pub(crate) enum Type {
     F64,
 }
 
-/// What kind of value a type holds, whatever its width.
+/// The kind of value that a type holds, whatever its width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     Pred,
@@ -131,7 +131,7 @@ impl Type {
     }
 }
 
-/// What the header says of the machine the text is for.
+/// The header of a text: the machine that it is for.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Header {
     /// Major times ten plus minor.

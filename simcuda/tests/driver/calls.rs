@@ -146,7 +146,7 @@ pub fn elements(pinned: *mut u32) -> &'static mut [u32] {
     unsafe { std::slice::from_raw_parts_mut(pinned, COUNT) }
 }
 
-/// What most cases compute with: no two elements equal.
+/// The numbers that most cases compute with: no two elements equal.
 pub fn numbers() -> Vec<u32> {
     (0..COUNT as u32).map(|i| 7 * i + 3).collect()
 }

@@ -137,7 +137,7 @@ fn graph_beside_other_work() {
     assert_eq!(sync_both(b, a), Code::CUDA_ERROR_LAUNCH_FAILED);
 }
 
-/// What must not happen during a capture, with the code it returns; each breaks the capture.
+/// Calls that must not happen during a capture, with the code they return; each breaks the capture.
 fn capture_violations() {
     start(0);
     let (a, b, bump, x, outside) = (stream(), stream(), bump(), alloc(), event());

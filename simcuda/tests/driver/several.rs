@@ -99,7 +99,7 @@ fn ring_in_a_graph(waiting: bool) {
             peer_copy(site, next, site.stream);
             record(site.ready, site.stream);
         }
-        // What the neighbour takes may change only then.
+        // Data that the neighbour takes may change only then.
         for (i, site) in sites.iter().enumerate() {
             wait(site.stream, sites[(i + 3) % 4].ready);
         }
@@ -197,7 +197,7 @@ fn pointers_know_their_device() {
         assert_eq!((device, kind, base, bytes), (2, 2, address, BYTES));
         ok(sys::cuPointerGetAttributes(2, which.as_mut_ptr(), places.as_mut_ptr(), host as u64));
         assert_eq!(kind, 1);
-        // What MPI libraries set on memory that they open to others.
+        // The attribute that MPI libraries set on memory that they open to others.
         let (mut set, synchronous) = (1u32, Attribute::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS);
         ok(sys::cuPointerSetAttribute((&raw mut set).cast(), synchronous, address));
         let pinned = sys::cuPointerSetAttribute((&raw mut set).cast(), synchronous, host as u64);

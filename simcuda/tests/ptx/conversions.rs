@@ -239,7 +239,7 @@ fn integers_to_integers() {
 #[test]
 fn floats_to_integers() {
     let (f, inf) = (f64::to_bits, f64::INFINITY);
-    // What is converted; then to s32 by rni, rzi, rmi, rpi.
+    // A number, and its conversions to s32 by rni, rzi, rmi, rpi.
     let table: [(f64, [i32; 4]); 13] = [
         (2.5, [2, 2, 2, 3]),
         (-2.5, [-2, -2, -3, -2]),

@@ -6,7 +6,7 @@ use simcuda::machine::{Kind, Machine};
 use simcuda::ptx::Program;
 use std::collections::HashSet;
 
-/// What every case begins with: `%rd1` 1024 bytes of numbers, `%rd2` 1024 uninitialised bytes, `%rd3` freed
+/// The prologue of every case: `%rd1` 1024 bytes of numbers, `%rd2` 1024 uninitialised bytes, `%rd3` freed
 /// memory, `%r1` the thread, `%r2` the block, `%rd4` the thread's and `%rd5` its global number, both times 4.
 const PROLOGUE: &str = "
     .shared .align 16 .b8 first[256];

@@ -80,7 +80,7 @@ pub fn words(machine: &Machine, address: u64, count: usize) -> Vec<u32> {
     bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
 }
 
-/// Where the real assembler is, or why there is none; asked once.
+/// The path of the real assembler, or the reason why there is none; asked once.
 pub fn assembler() -> &'static Result<PathBuf, String> {
     static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     FOUND.get_or_init(|| {

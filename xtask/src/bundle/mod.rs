@@ -8,11 +8,11 @@ use crate::mpi::cuda;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// What starts everything there.
+/// The program that starts everything there.
 const RUN: &str = include_str!("run.sh");
 
-/// What is written into it as it stands: the first call on a GPU, what plays launches without the engine,
-/// and processes without MPI.
+/// Files copied into it as they are: the first call on a GPU, a player of launches without the engine, and
+/// processes without MPI.
 const SCRIPTS: &[(&str, &str)] = &[
     ("run.sh", RUN),
     ("first.sh", include_str!("first.sh")),
@@ -30,7 +30,7 @@ const NEWEST_GLIBC: (u32, u32) = (2, 36);
 const TESTS: &[&str] =
     &["kernels", "fuzz", "cuda_device", "cuda_shared", "arrays", "every_kind", "loops", "fork", "subnormals"];
 
-/// What `cargo build --release` makes for it.
+/// The arguments of `cargo build --release` for it.
 const PROGRAMS: &[&[&str]] = &[
     &["--package", "partita-bench"],
     &["--example", "tsunami"],
@@ -47,7 +47,7 @@ const FILES: &[(&str, &str)] = &[
     ("interop/pyproject.toml", "interop/pyproject.toml"),
 ];
 
-/// Where systems have the Vulkan loader, which machines of GPUs may lack; it goes along where it is here.
+/// Paths of the Vulkan loader, which machines of GPUs may lack; it goes along if it is here.
 const VULKAN: &[&str] = &["/usr/lib/x86_64-linux-gnu/libvulkan.so.1", "/usr/lib64/libvulkan.so.1"];
 
 /// Makes the folder; says how large it is.
@@ -139,8 +139,8 @@ const PROBED: &str = "sm_90";
 /// plain vectors for all, of as many planes as 176 words hold; the same within 96 words; fewer planes.
 const LIMITS: &[&str] = &["176,40", "96,40", "48,10"];
 
-/// What the probe plays: the launches of all cases at their full sizes, as the simulated driver records them;
-/// of their lines what a launch needs. With other limits, of stencils in f32.
+/// Writes the launches that the probe plays: of all cases at their full sizes, as the simulated driver
+/// records them; of their lines those that a launch needs. With other limits, of stencils in f32.
 fn put_record(root: &Path, to: &Path, bench: &Path, limits: Option<&str>) -> Result<(), String> {
     let kept = root.join("target/bundle-record");
     // Without tools nothing is recorded, and what an earlier call has kept is of other limits.
@@ -245,7 +245,7 @@ fn all_built(command: Command) -> Result<Vec<PathBuf>, String> {
     }
 }
 
-/// What a test is called whose file cargo has named.
+/// The name of a test whose file cargo has named.
 fn name_of(program: &Path) -> String {
     let file = program.file_name().unwrap_or_default().to_string_lossy();
     file.rsplit_once('-').map_or(&*file, |(name, _)| name).to_owned()

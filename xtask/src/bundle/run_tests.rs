@@ -107,7 +107,7 @@ impl Pretence {
 
 impl Drop for Pretence {
     fn drop(&mut self) {
-        // What stays in the temporary folder harms nobody.
+        // Files left in the temporary folder harm nobody.
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
@@ -149,7 +149,7 @@ fn one_failure_is_named_and_stops_nothing() {
         line.contains(r#""verdict":"failed","#) && line.contains(r#"ended with 7: a \"quoted\" reason"#),
         "{line}"
     );
-    // What failed is tried again, alone.
+    // Programs that failed are tried again, alone.
     bundle.program("test-arrays", "");
     bundle.program("test-fuzz", "");
     let (status, started) = bundle.run(&["tests"], GPU, "570");

@@ -80,7 +80,7 @@ const JOBS: &[Job] = &[
     Job { library: Library::Aware, processes: 3, settings: &[NO_IPC], words: "device pointers" },
 ];
 
-/// Where [`build`] puts the library and its launcher.
+/// The folder into which [`build`] puts the library and its launcher.
 pub fn prefix(root: &Path) -> PathBuf {
     root.join("target/cuda-aware-mpi")
 }

@@ -7,7 +7,7 @@ use crate::tally::Tally;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// What befalls the last rank, and how its job is started.
+/// The faults of the last rank, and the launcher of its job.
 const KINDS: &[Kind] = &[
     Kind { name: "error", launcher: Launcher::Lenient, waits: false, mute: false },
     Kind { name: "panic", launcher: Launcher::Lenient, waits: false, mute: false },
@@ -52,8 +52,8 @@ enum Launcher {
     Lenient,
 }
 
-/// How long ranks wait for each other in the matrix, in seconds; how long the others may live after the
-/// fault, beyond that; and how long a job may be silent before.
+/// The time that ranks wait for each other in the matrix, in seconds; that the others may live after the
+/// fault, beyond that; and that a job may be silent before.
 const DEADLINE: u64 = 2;
 const GRACE: Duration = Duration::from_secs(5);
 const START: Duration = Duration::from_secs(20);
@@ -115,7 +115,7 @@ pub fn matrix(
 }
 
 impl Job<'_> {
-    /// How long the others lived after the fault, and how many of them named the rank and the place.
+    /// The time that the others lived after the fault, and the number that named the rank and the place.
     fn run(&self) -> Result<(Duration, usize), String> {
         let options = if self.kind.launcher == Launcher::Lenient { self.mpi.lenient } else { &[] };
         let mut command = self.mpi.job(self.processes, self.program, options);

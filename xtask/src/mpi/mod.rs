@@ -16,13 +16,13 @@ pub const PROCESSES: &[usize] = &[1, 2, 3, 4, 5, 7, 8];
 /// An implementation of MPI: its compiler and its launcher.
 pub struct Mpi {
     pub name: &'static str,
-    /// Where it is installed; the system's has none.
+    /// The folder of its installation; the system's has none.
     folder: Option<PathBuf>,
-    /// What keeps the other ranks alive when one has failed.
+    /// Arguments that keep the other ranks alive when one has failed.
     pub lenient: &'static [&'static str],
     /// Whether that holds when one was killed, too.
     pub lenient_to_kills: bool,
-    /// What starts more ranks than there are cores.
+    /// Arguments that start more ranks than there are cores.
     crowded: &'static [&'static str],
 }
 

@@ -17,9 +17,9 @@ use std::collections::BTreeMap;
 pub struct Section {
     pub title: String,
     pub lines: Vec<String>,
-    /// How many times the program said that it was about to run some tests.
+    /// The number of times that the program said that it was about to run some tests.
     announced: usize,
-    /// How many times it gave a result.
+    /// The number of results that it gave.
     results: usize,
     passed: usize,
     failed_count: usize,
@@ -36,7 +36,7 @@ pub struct Section {
 pub struct Report {
     pub sections: Vec<Section>,
     pub skips: Vec<Skip>,
-    /// What ran, and how often: the sums of the `ran:` lines, and `tests`, the tests that passed.
+    /// The counts of what ran: the sums of the `ran:` lines, and `tests`, the tests that passed.
     pub counts: BTreeMap<String, u64>,
 }
 

@@ -129,8 +129,8 @@ fn is_of(test: &str, what: &str) -> bool {
     }
 }
 
-/// How a row may name a test: by its function, by its file and function for pytest, or by its whole name.
-/// Parameters of pytest's are not part of it.
+/// The names by which a row may name a test: by its function, by its file and function for pytest, or by its
+/// whole name. Parameters of pytest's are not part of it.
 fn short_names(whole: &str) -> Vec<&str> {
     let name = whole.split_once('[').map_or(whole, |(name, _)| name);
     let function = name.rsplit("::").next().unwrap_or(name);

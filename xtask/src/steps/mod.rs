@@ -102,7 +102,7 @@ pub fn soak_commands(root: &Path, seed: Option<u64>, count: Option<u64>) -> Exit
 }
 
 /// The tests that compare with files in the repository: package and test.
-const GOLDEN: &[[&str; 2]] = &[["partita-kernels", "golden"], ["partita", "pictures"], ["partita", "pages"]];
+const GOLDEN: &[[&str; 2]] = &[["partita-kernels", "golden"], ["partita", "pages"]];
 
 struct Run<'a> {
     root: &'a Path,

@@ -64,7 +64,7 @@ const SMOKES: &[Smoke] = &[
     ),
 ];
 
-/// Where the tsunami is computed in every layout.
+/// The devices on which the tsunami is computed in every layout.
 const DEVICES: &[&str] = &["host", "wgpu", "cuda"];
 
 /// Numbers of parts and, where it is not left to the program, their grid.
@@ -77,8 +77,8 @@ impl Run<'_> {
             true => Tally::default(),
             false => self.simulated_driver(),
         };
-        // What a person gets who asks for one example has its own set of features; it must compile. What runs
-        // are the programs that the tests have built.
+        // A single example is built with its own set of features; it must compile. The programs that run are
+        // those that the tests have built.
         let alone = self.check("cargo check --examples", self.cargo(&["check", "--examples"]));
         let mut all = self.everything("build");
         all.args(["--examples", "--bins"]);

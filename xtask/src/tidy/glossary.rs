@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 const GLOSSARY: &str = "docs/GLOSSARY.md";
 
 const MAP: &str = "ARCHITECTURE.md";
-/// Where paths of ARCHITECTURE.md begin.
+/// The folders in which paths of ARCHITECTURE.md begin.
 const ROOTS: &[&str] = &["", "engine/src/", "kernels/src/"];
 
 /// Names in the documents that nothing in the repository has, each with its place.

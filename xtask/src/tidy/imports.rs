@@ -218,7 +218,7 @@ fn declared(lines: &[String]) -> Vec<String> {
     names.filter(|name| name.chars().all(is_word)).collect()
 }
 
-/// Where the next `use` item starts and its semicolon stands.
+/// The positions of the next `use` item and its semicolon.
 fn use_item(text: &str) -> Option<(usize, usize)> {
     text.match_indices("use").find_map(|(at, word)| {
         let whole = !text[..at].ends_with(is_word) && text[at + word.len()..].starts_with([' ', '\n']);

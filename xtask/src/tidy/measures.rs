@@ -13,7 +13,7 @@ pub struct Measure {
     pub key: String,
     pub count: usize,
     pub limit: usize,
-    /// Where the count comes from, and what to do about it.
+    /// The sources of the count, and the remedy.
     pub details: Vec<String>,
 }
 

@@ -24,7 +24,7 @@ pub fn circles(sources: &[Source], folder: &str) -> Vec<Vec<String>> {
     circles_among(sources, &arrows.collect())
 }
 
-/// What a module imports: the dotted name of a module, with a dot in front, and a name in it.
+/// The imports of a module: the dotted name of a module, with a dot in front, and a name in it.
 fn imports(text: &str, module: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     // Names in parentheses go over several lines; type checkers alone read one after TYPE_CHECKING.

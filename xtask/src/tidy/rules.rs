@@ -125,7 +125,7 @@ fn unsafe_place(source: &Source) -> Vec<Finding> {
     })
 }
 
-/// What is left for later, which clippy finds in code.
+/// Marks of unfinished work in comments; clippy finds those in code.
 fn unfinished(source: &Source) -> Vec<Finding> {
     per_line(&source.comments, |line| {
         let mark = tables::UNFINISHED.iter().find(|mark| has_word(line, mark))?;

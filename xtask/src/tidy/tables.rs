@@ -13,10 +13,10 @@ pub const FILES_PER_FOLDER: usize = 12;
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
     ("kernels/src", 27_923),
-    ("engine/src", 47_027),
+    ("engine/src", 46_683),
     ("simcuda/src", 8_530),
-    ("interop/src", 8_765),
-    ("interop/python", 14_142),
+    ("interop/src", 8_777),
+    ("interop/python", 14_340),
     ("benches", 9_415),
     ("xtask", 5_447),
     ("examples", 2_700),
@@ -67,7 +67,7 @@ pub const HOMES: &[(&str, &[&str])] = &[
     ("getrandom", &["engine/src/wire/sockets"]),
 ];
 
-/// What each module of the engine may use of the others.
+/// The modules of the engine that each module may use.
 pub const ENGINE: &[(&str, &str)] = &[
     ("config", ""),
     ("index", ""),
@@ -84,7 +84,7 @@ pub const ENGINE: &[(&str, &str)] = &[
     ("team", "config error trace index plan device wire program"),
     ("transport", "config error trace index plan device wire program team"),
     ("array", "config error interrupt trace index plan device wire program team transport"),
-    // What others get at by hand only. Commands queued by hand are recorded as those of arrays are.
+    // Access by hand only. Commands queued by hand are recorded as those of arrays are.
     ("raw", "error array device program transport"),
     // Written with what arrays show to everybody.
     ("operators", "error index team array"),

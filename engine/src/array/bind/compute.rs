@@ -44,7 +44,7 @@ pub(crate) fn compute(task: &Compute, mut work: ScheduleBuilder, values: &mut Va
         };
         let operands = (&kernel.leaves[..], &accesses[..]);
         let inputs = work.bind_operands(values, operands, &kernel.dist)?;
-        work.note(&kernel.kernel, &kernel.arguments, &values.numbers);
+        work.note(kernel, &values.numbers);
         let numbers = Some(kernel.arguments.slots()).filter(|slots| !slots.is_empty());
         let core = |part: usize, region: &Region| {
             let travelling =

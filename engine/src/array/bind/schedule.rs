@@ -12,9 +12,8 @@ use std::sync::{Arc, Weak};
 use partita_kernels::{DType, Launch, Scalar, Verified, View};
 use rustc_hash::FxHashMap;
 
-use crate::array::lower::body::KernelArguments;
 use crate::array::lower::graph::NodeId;
-use crate::array::lower::steps::list::{Boxes, MemoryId};
+use crate::array::lower::steps::list::{Boxes, ComputeKernel, MemoryId};
 use crate::array::memory::storage::{HaloWidths, Storage, bytes_of};
 use crate::array::record::expr::Slot;
 use crate::array::record::node::Node;
@@ -138,12 +137,13 @@ impl ScheduleBuilder {
     }
 
     /// Makes the next collective operation compare a kernel and the arguments of its launch on each part,
-    /// whichever rank's it is.
-    pub fn note(&mut self, kernel: &Verified, arguments: &KernelArguments, numbers: &[Scalar]) {
+    /// whichever rank's it is; and what is folded, of which the results say nothing.
+    pub fn note(&mut self, ComputeKernel { kernel, arguments, folds, dist, .. }: &ComputeKernel, numbers: &[Scalar]) {
         if let Some(ranks) = self.team.wire() {
             let places = arguments.slots();
             let numbers = places.iter().map(|&(_, slot)| numbers[slot as usize]).collect();
-            let op = Op::RecordHash { ranks: ranks.clone(), kernel: hash(&(kernel, arguments)), numbers };
+            let kernel = hash(&(kernel, arguments, folds.as_ref().map(|_| &**dist)));
+            let op = Op::RecordHash { ranks: ranks.clone(), kernel, numbers };
             self.push(Command { numbers: Some(places), ..op.into() });
         }
     }

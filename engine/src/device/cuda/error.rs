@@ -53,10 +53,10 @@ pub(in crate::device) enum CudaError {
     Launch(#[from] LaunchError),
 }
 
-/// What opening a device asks of the driver.
+/// The operation of the driver that opens a device.
 pub(super) const RETAINING: &str = "retaining the primary context";
 
-/// What to do about a driver's error, by what was asked and the error's name.
+/// The remedy for a driver's error, by the operation and the error's name.
 fn remedy(operation: &str, code: &str) -> &'static str {
     match code.strip_prefix("CUDA_ERROR_").unwrap_or(code) {
         // Nothing lies on a device that is not open yet.

@@ -4,7 +4,7 @@
 //! slow, run on the CPU engine without machine code, which the tests of `partita_kernels` hold against the
 //! definition.
 //!
-//! Where a device may flush subnormals ([`Device::subnormals`]), the definition runs with and without that.
+//! If a device may flush subnormals ([`Device::subnormals`]), the definition runs with and without that.
 //! An element may be what either gives; on a device that is known to flush, only what the definition with it
 //! gives, or a zero where that has one and the other a subnormal.
 
@@ -25,7 +25,7 @@ const DEFINITION_STEPS: usize = 1 << 16;
 
 static COMPARED: AtomicU64 = AtomicU64::new(0);
 
-/// How many launches of this process were compared so far.
+/// The number of launches of this process that were compared so far.
 pub fn compared_launches() -> u64 {
     COMPARED.load(Ordering::Relaxed)
 }
@@ -43,8 +43,8 @@ pub(super) fn checked(device: &Device, jobs: &[Job], run: impl FnOnce() -> Resul
     Ok(())
 }
 
-/// What jobs touch of each allocation, as it should be after them. Several parameters, also of several jobs,
-/// may be one allocation.
+/// The memory of each allocation that jobs touch, as it should be after them. Several parameters, also of
+/// several jobs, may be one allocation.
 struct Expected(HashMap<u64, Copied>);
 
 struct Copied {
@@ -59,7 +59,7 @@ fn touched(job: &Job) -> Vec<Option<Range<u64>>> {
     let elements = kernel.touched(&job.launch).into_iter().enumerate();
     let bytes = |(p, elements): (usize, Option<(i64, i64)>)| {
         let size = kernel.kernel().params[p].dtype.size_bytes() as u64;
-        // What is reached at computed places may be anywhere.
+        // Elements at computed places may be anywhere.
         let is_indexed = kernel.kernel().indexed_param() == Some(p as u32);
         let range = |(first, last)| first as u64 * size..(last as u64 + 1) * size;
         elements.map(|ends| if is_indexed { 0..job.memory[p].bytes } else { range(ends) })

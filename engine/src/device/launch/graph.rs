@@ -15,7 +15,7 @@ pub(crate) struct StreamGraph {
     graph: Opaque,
 }
 
-/// What becomes a [`StreamGraph`], in the order in which it would be queued. Nothing runs.
+/// Work that becomes a [`StreamGraph`], in the order in which it would be queued. Nothing runs.
 #[derive(Default)]
 pub(crate) struct StreamGraphBuilder<'a> {
     devices: Vec<Device>,

@@ -25,7 +25,7 @@ pub struct Program {
 static FORGOTTEN: AtomicU64 = AtomicU64::new(0);
 
 impl Program {
-    /// How many programs the devices of this process have forgotten.
+    /// The number of programs that the devices of this process have forgotten.
     pub(crate) fn forgotten() -> u64 {
         FORGOTTEN.load(Ordering::Relaxed)
     }

@@ -30,7 +30,7 @@ struct KeptProgram {
     bytes: usize,
 }
 
-/// What a kernel is made from: its name, rank, number of fields and element type.
+/// The key of a kernel: its name, rank, number of fields and element type.
 pub(crate) type KernelKey = (&'static str, usize, usize, DType);
 
 impl Programs {

@@ -86,7 +86,7 @@ impl Device {
         drop(forgotten);
     }
 
-    /// How many compiled kernels the device keeps for further launches.
+    /// The number of compiled kernels that the device keeps for further launches.
     pub fn programs_kept(&self) -> usize {
         self.programs().len()
     }

@@ -20,7 +20,7 @@ pub(crate) struct Sweep<T = Job> {
 /// Polls of the row above before the processor is yielded.
 const POLLS: u32 = 1 << 10;
 
-/// How many tiles of a row have run. Rows below one that failed go on; the failure is returned in the end.
+/// The number of tiles of a row that have run. Rows below a failed one go on; the failure is returned last.
 struct Done<'s>(&'s AtomicUsize);
 
 impl Drop for Done<'_> {

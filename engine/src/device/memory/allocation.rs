@@ -25,24 +25,24 @@ pub(super) fn size_class(bytes: u64, page_bytes: u64) -> RangeInclusive<u64> {
 
 /// Memory as a driver has it; freed, closed or let go when dropped.
 pub(in crate::device) trait DeviceMemory: Any + Send + Sync {
-    /// Where this process finds it.
+    /// Its address in this process.
     fn host_address(&self) -> Option<*mut u8> {
         None
     }
 
-    /// Where a CUDA device finds it.
+    /// Its address on a CUDA device.
     fn cuda_address(&self) -> Option<u64> {
         None
     }
 
-    /// Where a wire may read and write it, with exposed provenance on the host: the host's memory, and plain
-    /// allocations of CUDA, because MPI libraries may not accept others.
+    /// The address at which a wire may read and write it, with exposed provenance on the host: the host's
+    /// memory, and plain allocations of CUDA, because MPI libraries may not accept others.
     fn wire_address(&self) -> Option<usize> {
         None
     }
 }
 
-/// What free memory is for.
+/// The use of free memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(in crate::device) enum Reuse {
     /// Work on devices writes it.
@@ -61,9 +61,9 @@ pub struct Allocation {
     pub(crate) device: u64,
     /// It was lent to be read.
     pub(super) read_only: bool,
-    /// Where it is reused; nothing for another owner's memory, which is not.
+    /// The work that reuses it; none for another owner's memory, which is not reused.
     pub(super) reuse: Option<Reuse>,
-    /// How often it is lent: such memory is not leased again.
+    /// The number of its loans: memory on loan is not leased again.
     pub(super) lent: AtomicU32,
     pub(super) memory: Box<dyn DeviceMemory>,
 }
@@ -81,7 +81,7 @@ pub struct LentMemory {
 }
 
 impl LentMemory {
-    /// Where it begins, with exposed provenance on the host.
+    /// Its first address, with exposed provenance on the host.
     pub(crate) fn address(&self) -> usize {
         self.address
     }
@@ -163,13 +163,13 @@ impl Allocation {
         })
     }
 
-    /// Where byte `offset` is in this process's memory; `None` for memory of another kind.
+    /// The address of byte `offset` in this process's memory; `None` for memory of another kind.
     pub(crate) fn host_address(&self, offset: usize) -> Option<NonNull<u8>> {
         let start = self.memory.host_address()?;
         NonNull::new(start.wrapping_add(offset)).filter(|_| (offset as u64) < self.bytes)
     }
 
-    /// Where byte `offset` is in the memory of a CUDA device; `None` for memory of another kind.
+    /// The address of byte `offset` on a CUDA device; `None` for memory of another kind.
     pub(crate) fn cuda_address(&self, offset: u64) -> Option<u64> {
         Some(self.memory.cuda_address()? + offset).filter(|_| offset < self.bytes)
     }
@@ -187,7 +187,7 @@ fn next_id() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// What a device's memory is used for at the moment, in bytes.
+/// The current use of a device's memory, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MemoryUse {
     /// Held by arrays and temporaries.

@@ -51,7 +51,7 @@ impl Buffer {
 }
 
 impl Device {
-    /// What the memory is used for.
+    /// The current use of the memory.
     pub fn memory(&self) -> MemoryUse {
         self.pool().usage
     }
@@ -96,7 +96,7 @@ impl Device {
         if let Some(allocation) = self.pool().take(reuse, sizes.clone()) {
             return Ok(lease(allocation));
         }
-        // Where memory is short: exactly what was requested.
+        // If memory is short: exactly the requested bytes.
         let (least, most) = sizes.into_inner();
         let memory = match self.new_memory(most) {
             Err(Error::OutOfMemory { .. }) if least < most => self.new_memory(least).map(|new| (least, new)),

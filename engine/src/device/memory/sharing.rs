@@ -12,11 +12,11 @@ use crate::error::{Error, Result};
 
 /// Memory of another owner.
 pub struct Foreign {
-    /// Where it is in the device's address space; on the host, a pointer.
+    /// Its address in the device's address space; on the host, a pointer.
     pub address: u64,
     /// Its size.
     pub bytes: u64,
-    /// What keeps it alive.
+    /// The value that keeps it alive.
     pub owner: Box<dyn Any + Send + Sync>,
 }
 

@@ -66,7 +66,7 @@ pub struct Shrink {
     pub hardware: bool,
     /// Keep its memory out of this process's address space.
     pub hidden: bool,
-    /// What kernels get wrong on purpose, as other adapters do.
+    /// The faults that kernels have on purpose, as other adapters do.
     pub faults: DriverFaults,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Everything runs in the order of the calls.
 //!
-//! What an adapter does with subnormals is found by a trial ([`Device::subnormals`](crate::Device)). Not
+//! The treatment of subnormals by an adapter is found by a trial ([`Device::subnormals`](crate::Device)). Not
 //! guaranteed: comparisons and rounding functions may get signs of zero, infinities and NaN wrong where the
 //! driver does not offer the float controls of Vulkan 1.2; Metal and DX12 offer none. `PARTITA_CHECK=1` finds
 //! what differs. docs/wgpu.md has the table.

@@ -21,7 +21,7 @@ pub struct DistributionBuilder {
     periodic: Vec<bool>,
 }
 
-/// How one dimension is to be divided.
+/// The requested division of one dimension.
 #[derive(Clone, Debug)]
 enum Wanted {
     Bounds(Vec<i64>),

@@ -197,7 +197,7 @@ fn check_parts(operation: &'static str, parts: usize, rank: usize) -> Result<i64
     ))
 }
 
-/// How good a choice of factors is: first the parts that get cells, then the cut surface. `None` is
+/// The quality of a choice of factors: first the parts that get cells, then the cut surface. `None` is
 /// impossible.
 type Score = Option<(u128, Reverse<u128>)>;
 

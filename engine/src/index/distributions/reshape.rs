@@ -36,7 +36,7 @@ pub(crate) fn matched(old: &[i64], new: &[i64]) -> Option<Vec<Matched>> {
         }
         groups.push((first..i, start..j));
     }
-    // What is left has extent 1, or there is too much of it.
+    // The remaining extents are 1, or the shapes do not match.
     if old[i..].iter().chain(&new[j..]).any(|&extent| extent != 1) {
         return None;
     }

@@ -89,8 +89,7 @@ impl Distribution {
         sections(&self.owned(part), &self.stored(part))
     }
 
-    /// Where what `part` stores begins: the offsets of its first section, usually a halo's, not of what it
-    /// owns.
+    /// The beginning of the cells that `part` stores: the offsets of its first section, usually a halo's.
     pub fn local_offsets(&self, part: usize) -> Result<Index> {
         self.check_part(part)?;
         Ok(*self.stored(part).start())
@@ -128,13 +127,13 @@ impl Distribution {
 /// The elements of a slice that lie in a part.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct LocalTarget {
-    /// Where the first of them lies in the part, counted from its first cell. The Dist dialect's text asks
-    /// for this.
+    /// The position of the first of them in the part, counted from its first cell. The Dist dialect's text
+    /// asks for this.
     pub offsets_in_part: Index,
-    /// Where the first of them lies in the slice: how many of its elements come before the part. The
+    /// The position of the first of them in the slice: the number of its elements before the part. The
     /// dialect's implementation answers this, and its *targets* are meant so.
     pub offsets_in_slice: Index,
-    /// How many they are along every dimension.
+    /// Their number along every dimension.
     pub sizes: Index,
 }
 
@@ -165,7 +164,7 @@ pub fn local_target_of_slice(part: &Region, slice: &Domain) -> Result<LocalTarge
     Ok(LocalTarget { offsets_in_part, offsets_in_slice, sizes })
 }
 
-/// How a bounding box takes in another box.
+/// The rule by which a bounding box takes in another box.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Bounding {
     /// The smallest box around both; one that is empty does not count.
@@ -237,8 +236,8 @@ fn check_view(operation: &'static str, rank: usize, view: &Domain) -> Result<()>
     Err(IndexError::new(ErrorKind::Range, operation, "strides above 0", given, remedy))
 }
 
-/// What the Dist dialect attaches to the type of an array for one member: the team, where the member's data
-/// begins, and the extents of its parts. Numbers may be left open (`?`), the team never.
+/// The Dist dialect's attribute of the type of an array for one member: the team, the offsets of the member's
+/// data, and the extents of its parts. Numbers may be left open (`?`), the team never.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Environment {
     /// The team's number.
@@ -252,7 +251,7 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// What member `part` of a team says about its array.
+    /// The attribute of the array of member `part` of a team.
     pub fn of(dist: &Distribution, part: usize, team: u64) -> Result<Environment> {
         let parts = dist.parts_of(part)?;
         Environment::new(team, &dist.local_offsets(part)?, &parts)
@@ -332,7 +331,7 @@ impl fmt::Display for Environment {
     }
 }
 
-/// What one part owns, at its place in the grid. Halos lie outside of it.
+/// The cells that one part owns, at its place in the grid. Halos lie outside of it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Tile {
     /// The coordinate in the grid of parts.

@@ -76,7 +76,7 @@ impl Distribution {
         assembled(merged(factors.collect::<Result<_>>()?, dropped)?)
     }
 
-    /// What a dimension of the base becomes.
+    /// The dimension of the view that a dimension of the base becomes.
     fn factor(&self, d: usize, along: Along, count: i64) -> Result<ViewDimension> {
         let Along::Dim { offset, step, .. } = along else { unreachable!("pinned dimensions are dropped") };
         let whole = step.abs() == 1 && count == self.map(d).size();
@@ -279,7 +279,7 @@ impl Formula {
 }
 
 impl DimMap {
-    /// How the global coordinates of what `part` holds follow from the packed ones. There is a formula for
+    /// The formula from the packed coordinates of `part` to its global ones. There is a formula for
     /// all parts or for none: lists and users' maps have none, nor have slices of block-cyclic maps whose
     /// step does not divide the distance of a part's blocks.
     pub fn formula(&self, part: usize) -> Option<Formula> {
@@ -298,8 +298,8 @@ impl DimMap {
         }
     }
 
-    /// How many coordinates below `global` the part holds: where in its order a slice that begins there
-    /// begins. None where that order is not ascending.
+    /// The number of coordinates below `global` that the part holds: the beginning of a slice from there in
+    /// its order. None where that order is not ascending.
     pub fn held_below(&self, part: usize, global: i64) -> Option<i64> {
         let inside = global.clamp(0, self.size());
         let in_list =
@@ -343,7 +343,7 @@ impl Distribution {
         orderly || (0..map.parts()).all(|part| map.held_below(part, start).is_some())
     }
 
-    /// What `part` holds of a slice, as a box of packed coordinates; refuses what is none.
+    /// The cells of a slice that `part` holds, as a box of packed coordinates; an error if they form no box.
     pub fn window(&self, part: usize, slice: &Region) -> Result<Region> {
         check_rank("Distribution::window", self.rank(), slice.rank())?;
         let at = self.grid().coordinate(part);

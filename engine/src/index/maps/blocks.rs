@@ -15,7 +15,7 @@ pub const MAX_PARTS: usize = i32::MAX as usize;
 #[derive(Clone, Debug)]
 pub struct BlockBounds {
     base: Base,
-    // What is left of the base, in its coordinates; bounds are clamped to it and count from its start.
+    // The rest of the base, in its coordinates; bounds are clamped to it and count from its start.
     window: (i64, i64),
 }
 
@@ -33,7 +33,7 @@ impl Base {
         }
     }
 
-    /// Where `part` begins; the size for `part == parts`.
+    /// The beginning of `part`; the size for `part == parts`.
     fn start(&self, part: usize) -> i64 {
         match self {
             Base::Even { size, parts } => {
@@ -129,7 +129,7 @@ impl BlockBounds {
         self.window.1 - self.window.0
     }
 
-    /// What the part with the fewest owns: of even blocks, whole, a formula.
+    /// The number of coordinates of the part with the fewest: of even blocks, whole, a formula.
     pub(crate) fn fewest(&self) -> Option<i64> {
         match self.base {
             Base::Even { size, parts } if self.window == (0, size) => Some(size / parts as i64),
@@ -137,7 +137,7 @@ impl BlockBounds {
         }
     }
 
-    /// Where `part` begins, and its predecessor stops; `part` is at most the number of parts.
+    /// The beginning of `part`, at which its predecessor stops; `part` is at most the number of parts.
     pub fn start(&self, part: usize) -> i64 {
         self.base.start(part).clamp(self.window.0, self.window.1) - self.window.0
     }
@@ -195,7 +195,7 @@ pub struct Cyclic {
     block: i64,
     // A turn through all parts; not longer than can matter, so that sums with it do not overflow.
     period: i64,
-    // Where in a turn coordinate 0 lies, and how far coordinate 1 is from it.
+    // The place of coordinate 0 in a turn, and the distance of coordinate 1 from it.
     phase: i64,
     step: i64,
     size: i64,
@@ -230,8 +230,8 @@ impl Cyclic {
         self.block
     }
 
-    /// Where in a turn through all parts coordinate 0 lies, and how far coordinate 1 is from it. `(0, 1)`
-    /// where nothing was cut off.
+    /// The place of coordinate 0 in a turn through all parts, and the distance of coordinate 1 from it.
+    /// `(0, 1)` if nothing was cut off.
     pub fn phase(&self) -> (i64, i64) {
         (self.phase, self.step)
     }
@@ -241,7 +241,7 @@ impl Cyclic {
         ((self.phase + self.step * global) % self.period / self.block) as usize
     }
 
-    /// What `part` owns. Without a slice this is `range(size)[start::stride]` for blocks of one coordinate.
+    /// The coordinates of `part`. Without a slice: `range(size)[start::stride]` for blocks of one coordinate.
     pub fn set(&self, part: usize) -> IndexSet {
         let blocks = self.blocks(part);
         if blocks.width == 1 && blocks.step == 1 {
@@ -256,12 +256,12 @@ impl Cyclic {
         self.window(begin, self.begin(part + 1) - begin)
     }
 
-    /// How many coordinates the parts before `part` own together; everything for `part == parts`.
+    /// The number of coordinates that the parts before `part` own together; all for `part == parts`.
     pub fn before(&self, part: usize) -> i64 {
         self.window(0, self.begin(part)).len()
     }
 
-    /// Where in a turn the block of `part` begins.
+    /// The beginning of the block of `part` in a turn.
     fn begin(&self, part: usize) -> i64 {
         self.block.saturating_mul(part as i64).min(self.period)
     }

@@ -16,7 +16,7 @@ use crate::index::index_set::IndexSet;
 /// sample of each part; [`Custom::check`] tries every coordinate. A map that contradicts itself later is an
 /// error that names it.
 pub trait CustomMap: fmt::Debug + Send + Sync {
-    /// What the map is called in messages.
+    /// The name of the map in messages.
     fn name(&self) -> &str;
 
     /// The number of coordinates.
@@ -25,7 +25,7 @@ pub trait CustomMap: fmt::Debug + Send + Sync {
     /// The number of parts.
     fn parts(&self) -> usize;
 
-    /// How many coordinates `part` owns.
+    /// The number of coordinates that `part` owns.
     fn count(&self, part: usize) -> i64;
 
     /// The part that owns a coordinate, and the coordinate's position there.
@@ -34,7 +34,7 @@ pub trait CustomMap: fmt::Debug + Send + Sync {
     /// The coordinate at a position of `part`.
     fn to_global(&self, part: usize, local: i64) -> i64;
 
-    /// What `part` owns as ranges, where the author has it shorter than coordinate by coordinate.
+    /// The coordinates of `part` as ranges, if the author has them shorter than one by one.
     fn owned_set(&self, part: usize) -> Option<IndexSet> {
         let _ = part;
         None
@@ -84,7 +84,7 @@ pub struct Custom {
     fault: Arc<OnceLock<IndexError>>,
 }
 
-/// How many positions of each part, and coordinates of the whole, are tried when a map is built.
+/// The number of positions of each part, and of coordinates of the whole, that are tried when a map is built.
 const SAMPLES: i64 = 8;
 
 impl Custom {
@@ -170,7 +170,7 @@ impl Custom {
         global
     }
 
-    /// What `part` owns, in its order: as many coordinates as were counted, each of which leads back to its
+    /// The coordinates of `part`, in its order: as many as were counted, each of which leads back to its
     /// position.
     pub fn owned_set(&self, part: usize) -> IndexSet {
         let (count, counted) = (self.map.count(part), self.count(part));

@@ -73,14 +73,14 @@ impl Halo {
 }
 
 impl Dim {
-    /// What `part` holds in packed coordinates, as (start, stop); for a block map, the global coordinates
-    /// that it owns.
+    /// The packed coordinates of `part`, as (start, stop); for a block map, the global coordinates that it
+    /// owns.
     pub fn owned(&self, part: usize) -> (i64, i64) {
         let owned = self.map.owned(part);
         (owned.start, owned.end)
     }
 
-    /// What `part` owns and copies.
+    /// The coordinates that `part` owns and copies.
     pub fn stored(&self, part: usize) -> (i64, i64) {
         let (lo, hi) = self.halo.widths(part);
         self.reach(part, lo, hi)
@@ -93,7 +93,7 @@ impl Dim {
         uniform || (0..self.map.parts()).all(|part| inside((self.reach(part, lo, hi), self.stored(part))))
     }
 
-    /// What `part` owns, widened: past the ends where the dimension is periodic, up to them where it is not.
+    /// The coordinates of `part`, widened: past the ends if the dimension is periodic, else up to them.
     /// Nothing stays nothing.
     pub fn reach(&self, part: usize, lo: i64, hi: i64) -> (i64, i64) {
         let (start, stop) = self.owned(part);
@@ -220,7 +220,7 @@ pub enum Along {
         dim: usize,
         /// The coordinate at 0.
         offset: i64,
-        /// What one further adds to it; not 0.
+        /// The increment of the coordinate by one step; not 0.
         step: i64,
     },
     /// This coordinate, whatever the point.

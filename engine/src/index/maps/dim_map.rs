@@ -12,8 +12,8 @@ use crate::index::error::{ErrorKind, IndexError, Result, check_room};
 use crate::index::index_set::{IndexRange, IndexSet};
 use crate::index::region::COORDINATE_LIMIT;
 
-/// How one dimension is divided over the coordinates ("parts" here) of one dimension of a process grid. Every
-/// global coordinate has exactly one owner; a part may own nothing. Two of the kinds may hold copies at
+/// The division of one dimension over the coordinates ("parts" here) of one dimension of a process grid.
+/// Every global coordinate has exactly one owner; a part may own nothing. Two of the kinds may hold copies at
 /// further parts.
 ///
 /// A part stores its coordinates one after the other, in its *local* order. Written one part after the other
@@ -33,7 +33,7 @@ use crate::index::region::COORDINATE_LIMIT;
 pub enum DimMap {
     /// Every part owns one contiguous range, in the order of the parts.
     Block {
-        /// Where the ranges begin and end.
+        /// The bounds of the ranges.
         bounds: BlockBounds,
     },
     /// Blocks of one size are dealt out to the parts in turn.
@@ -106,7 +106,7 @@ impl DimMap {
         DimMap::Block { bounds: BlockBounds::first_only(parts) }
     }
 
-    /// What the kind is called: `block`, `cyclic`, `unstructured`, `replicated` or a user's name for it.
+    /// The name of the kind: `block`, `cyclic`, `unstructured`, `replicated` or a user's name for it.
     pub fn kind(&self) -> &str {
         match self {
             DimMap::Block { .. } => "block",
@@ -153,7 +153,7 @@ impl DimMap {
         }
     }
 
-    /// How many coordinates the parts before `part` hold, copies included; all for the number of parts.
+    /// The number of coordinates of the parts before `part`, copies included; all for the number of parts.
     fn before(&self, part: usize) -> i64 {
         match self {
             DimMap::Block { bounds } => bounds.start(part),
@@ -168,7 +168,7 @@ impl DimMap {
         assert!(part < self.parts(), "part {part} of {}", self.parts());
     }
 
-    /// What `part` holds in packed coordinates. For a block map these are the global
+    /// The packed coordinates of `part`. For a block map these are the global
     /// coordinates it owns.
     ///
     /// # Panics
@@ -178,7 +178,7 @@ impl DimMap {
         self.before(part)..self.before(part + 1)
     }
 
-    /// What `part` holds, in global coordinates and in its local order.
+    /// The global coordinates that `part` holds, in its local order.
     ///
     /// # Panics
     /// If there is no such part.
@@ -205,7 +205,7 @@ impl DimMap {
         Ok(self.owned_set(part))
     }
 
-    /// What `part` owns, without the copies that it holds of others' coordinates.
+    /// The coordinates that `part` owns, without its copies of others' coordinates.
     ///
     /// # Panics
     /// If there is no such part.
@@ -217,7 +217,7 @@ impl DimMap {
         IndexSet::List(held.iter().filter(|&global| self.owner(global) == Some(part)).collect())
     }
 
-    /// How many coordinates `part` holds, copies included.
+    /// The number of coordinates that `part` holds, copies included.
     ///
     /// # Panics
     /// If there is no such part.
@@ -296,7 +296,7 @@ impl DimMap {
         }
     }
 
-    /// Where `global` lies when the parts' coordinates are written one part after the other.
+    /// The position of `global` when the parts' coordinates are written one part after the other.
     pub fn to_packed(&self, global: i64) -> Option<i64> {
         match self {
             DimMap::Block { .. } => self.inside(global).then_some(global),

@@ -27,7 +27,7 @@ struct OwnedLists {
     held: Vec<i64>,
     // Places in `held` by coordinate, then by part: those of coordinate `g` from `first(g)` on.
     places: Vec<i64>,
-    // Where the places of each coordinate begin; empty where there is one place for each.
+    // The beginning of the places of each coordinate; empty if there is one place for each.
     firsts: Vec<i64>,
     // The names of the coordinates, ascending; empty where they are the coordinates themselves.
     labels: Vec<i64>,
@@ -124,7 +124,7 @@ impl Unstructured {
         !self.0.firsts.is_empty()
     }
 
-    /// How many coordinates the parts before `part` hold together, copies included.
+    /// The number of coordinates that the parts before `part` hold together, copies included.
     ///
     /// # Panics
     /// If there are fewer parts.

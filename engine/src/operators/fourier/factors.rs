@@ -14,7 +14,7 @@ use crate::team::Team;
 /// So many tables are kept, those used last.
 const KEPT: usize = 64;
 
-/// What a table holds.
+/// The contents of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Contents {
     /// Of a pass of a radix over so many cells, and the extents among which these are divided.
@@ -23,7 +23,7 @@ pub enum Contents {
     Chirp { n: i64 },
     /// The transform of the conjugated chirp, of this length.
     Filter { n: i64, length: i64 },
-    /// What makes a pair its conjugate.
+    /// The signs that make a pair its conjugate.
     Signs,
 }
 

@@ -13,7 +13,7 @@ pub enum Direction {
 /// first, because they take the fewest passes through memory.
 const RADICES: [i64; 7] = [8, 4, 2, 3, 5, 7, 11];
 
-/// What the passes of a length take; `None` if another prime divides it.
+/// The radices of the passes of a length; `None` if another prime divides it.
 pub fn radices(n: i64) -> Option<Vec<usize>> {
     let (mut left, mut found) = (n, Vec::new());
     for radix in RADICES {

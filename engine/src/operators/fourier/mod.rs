@@ -45,7 +45,7 @@ impl Array {
         transformed(self, axes, Direction::Forward, 1.0)
     }
 
-    /// What [`Array::fft`] makes this array of: the transform with the other sign, divided by the number of
+    /// The inverse of [`Array::fft`]: the transform with the other sign, divided by the number of
     /// cells of a transform.
     ///
     /// # Errors
@@ -127,7 +127,7 @@ fn along(x: &Array, axis: usize, direction: Direction, scale: f64) -> Result<Arr
     }
 }
 
-/// How passes are taken.
+/// The parameters of all passes of a transform.
 #[derive(Clone, Copy)]
 struct Run {
     direction: Direction,
@@ -183,7 +183,7 @@ impl Run {
             let factors = factors::of(x, radix, &[left, rest])?;
             found = self.pass(&found.reshape(&split)?, (axis, 2), Some(factors), false)?;
             done *= radix;
-            // What is left, the other stage's cells, and what is done.
+            // The cells left, those of the other stage, and those done.
             let merged = spliced(&spliced(&whole, axis + 1, &[rest, done]), axis, &[left]);
             found = found.reshape(&merged)?;
         }

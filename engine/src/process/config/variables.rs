@@ -9,7 +9,7 @@ pub struct Variable {
     pub name: &'static str,
     /// The accepted values, in words.
     pub accepts: &'static str,
-    /// What it does, with its default.
+    /// Its effect, with its default.
     pub meaning: &'static str,
     /// Who reads it.
     pub audience: Audience,

@@ -10,7 +10,7 @@ const ROOM: usize = 256;
 
 static NOTICE: [AtomicU8; ROOM] = [const { AtomicU8::new(0) }; ROOM];
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
-/// Where in the notice the operation begins.
+/// The offset of the operation in the notice.
 static OPERATION: AtomicUsize = AtomicUsize::new(0);
 static STEP: AtomicU64 = AtomicU64::new(0);
 /// The rank's process.

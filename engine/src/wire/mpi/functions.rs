@@ -42,7 +42,7 @@ impl Handle for c_int {
 #[derive(Clone, Copy, Default)]
 pub struct Status([c_int; 8]);
 
-/// What the header of a library defines.
+/// The constants that the header of a library defines.
 pub struct MpiConstants<H> {
     pub comm_world: H,
     pub byte: H,

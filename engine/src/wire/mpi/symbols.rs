@@ -7,11 +7,11 @@ use std::path::Path;
 /// Longer than the version text of every library.
 const VERSION_BYTES: usize = 8192;
 
-/// Where symbols are looked up: an open library, which is never closed, or what all of the process shares.
+/// The library whose symbols are looked up: an open one, which is never closed, or those the process shares.
 pub struct Symbols(*mut c_void);
 
 impl Symbols {
-    /// What all of the process shares.
+    /// The symbols that all of the process shares.
     pub fn shared() -> Symbols {
         Symbols(libc::RTLD_DEFAULT)
     }
@@ -39,7 +39,7 @@ impl Symbols {
         }
     }
 
-    /// What `MPI_Get_library_version` says, which may be called at any time.
+    /// The text of `MPI_Get_library_version`, which may be called at any time.
     pub fn version(&self) -> Option<String> {
         let found = self.find(c"MPI_Get_library_version")?;
         // SAFETY: the function of this name has this type in every library.
@@ -54,7 +54,7 @@ impl Symbols {
     }
 }
 
-/// How many libraries this process has loaded so far; `None` where the system does not say.
+/// The number of libraries that this process has loaded so far; `None` if the system does not say.
 #[cfg(target_os = "linux")]
 pub fn loads() -> Option<u64> {
     unsafe extern "C" fn read(info: *mut libc::dl_phdr_info, _bytes: usize, loads: *mut c_void) -> c_int {

@@ -49,7 +49,7 @@ struct Transfer<H> {
     memory: TransferMemory,
     receives: bool,
     tag: u32,
-    /// How many bytes have come.
+    /// The number of bytes that have come.
     arrived: usize,
 }
 

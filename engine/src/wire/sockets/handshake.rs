@@ -10,7 +10,7 @@ use sha2::Sha256;
 const MAGIC: [u8; 8] = *b"partita2";
 const BYTES: usize = 32;
 
-/// How a rank with another secret is refused, in the place of a proof.
+/// The refusal of a rank with another secret, in the place of a proof.
 const REFUSAL: [u8; BYTES] = *b"partita: you have another secret";
 
 /// The bytes that answer a [`Challenge`]: a rank, random bytes, a proof.
@@ -65,7 +65,7 @@ pub fn greet(stream: &mut (impl Read + Write), secret: &[u8], rank: usize) -> Re
         .map_err(|_| stranger("it does not know the secret"))
 }
 
-/// What a process that connects here must answer to be admitted as a rank.
+/// The question that a process that connects here must answer to be admitted as a rank.
 pub struct Challenge([u8; BYTES]);
 
 impl Challenge {

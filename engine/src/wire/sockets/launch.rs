@@ -20,17 +20,17 @@ pub struct Launch {
     pub rank: usize,
     /// The number of ranks.
     pub size: usize,
-    /// Where the ranks find each other.
+    /// The place where the ranks find each other.
     pub rendezvous: Rendezvous,
 }
 
-/// Where the ranks of a job find each other.
+/// The place where the ranks of a job find each other.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rendezvous {
     /// A file that rank 0 writes and removes. Its folder must belong to the user alone.
     File(PathBuf),
-    /// Where rank 0 listens, `HOST:PORT`, and a secret that all ranks know. Without one only loopback
+    /// The address of rank 0, `HOST:PORT`, and a secret that all ranks know. Without one only loopback
     /// addresses are accepted.
     Address {
         /// Of rank 0.
@@ -142,7 +142,7 @@ fn whole_number(text: Option<String>) -> Option<usize> {
     text?.trim().parse().ok()
 }
 
-/// What a launcher's variables say of this process.
+/// The place of this process in a job, by a launcher's variables.
 enum Place {
     Alone,
     /// A rank, and the number of ranks.
@@ -221,14 +221,14 @@ pub(super) fn publish(path: &Path) -> Result<(TcpListener, Vec<u8>)> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let secret: String = random()?.iter().map(|byte| format!("{byte:02x}")).collect();
     let draft = path.with_extension(std::process::id().to_string());
-    // What an ended process of that number left.
+    // A file that an ended process of that number left.
     let _ = fs::remove_file(&draft);
     private::create(&draft)?.write_all(format!("{}\n{secret}\n", listener.local_addr()?).as_bytes())?;
     fs::rename(&draft, path)?;
     Ok((listener, secret.into_bytes()))
 }
 
-/// What rank 0 wrote.
+/// The address and secret that rank 0 wrote.
 pub(super) fn published(path: &Path) -> Result<(String, Vec<u8>)> {
     private::check(path)?;
     let mut text = String::new();

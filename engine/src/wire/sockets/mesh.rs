@@ -76,7 +76,7 @@ fn join(launch: &Launch, mesh: &mut [Option<TcpStream>], until: Instant) -> Resu
     let (mut first, secret) = loop {
         match reached() {
             Ok(found) => break found,
-            // What was given does not change. A file may be of an earlier job.
+            // A given address does not change. A file may be of an earlier job.
             Err(error) if is_given && error.kind() == ErrorKind::PermissionDenied => {
                 return Err(Error::new(error.kind(), format!("rank 0 refuses it: {error}")));
             }
@@ -188,14 +188,14 @@ fn accept(
     Ok(())
 }
 
-/// Where processes connect.
+/// The listener that processes connect to.
 #[derive(Default)]
 struct Entrance {
     /// The first rank that is expected.
     first: usize,
     /// Oldest first.
     callers: VecDeque<Caller>,
-    /// How many ranks had another secret.
+    /// The number of ranks with another secret.
     refused: usize,
     /// Why the last connection could not be accepted.
     failure: Option<Error>,
@@ -315,7 +315,7 @@ impl Rendezvous {
         }
     }
 
-    /// Where rank 0 listens, and the job's secret.
+    /// The address of rank 0, and the job's secret.
     fn find(&self) -> Result<(String, Vec<u8>)> {
         match self {
             Rendezvous::Address { address, secret } => Ok((address.clone(), secret.clone())),

@@ -108,7 +108,7 @@ impl Memory {
     }
 }
 
-/// How a receive into some memory ends with a message.
+/// The outcome of a receive into some memory with a message.
 fn arrival(memory: Memory, tag: u32, bytes: Vec<u8>) -> Outcome {
     match memory {
         Memory::Own(_) => Outcome::Arrived { tag, bytes },
@@ -167,7 +167,7 @@ impl Sockets {
     }
 }
 
-/// What to do about ranks that did not find each other.
+/// The remedy for ranks that did not find each other.
 fn remedy(rendezvous: &Rendezvous, error: &std::io::Error) -> &'static str {
     match (error.kind(), rendezvous) {
         (ErrorKind::AddrInUse, _) => {
@@ -246,7 +246,7 @@ impl State {
     }
 }
 
-/// What a call on a socket came to.
+/// The outcome of a call on a socket.
 enum Step {
     Moved(usize),
     Later,
@@ -402,7 +402,7 @@ impl Wire for Sockets {
 
     fn test(&self, request: Request) -> std::result::Result<Outcome, WireError> {
         let mut state = self.locked();
-        // What has arrived already needs no call of the system.
+        // A message that has arrived needs no call of the system.
         if !state.finished.contains_key(&request) {
             state.progress();
         }

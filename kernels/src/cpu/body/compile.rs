@@ -3,11 +3,11 @@
 //! Each operation is one compiled loop from slots to a slot. The addresses of loads and stores are resolved
 //! per chunk by [`super::worker`].
 
-use super::lower::{Graph, NodeId, Roots, What};
+use super::lower::{Graph, NodeId, NodeKind, Roots};
 use crate::cpu::loops::lanes::{BLOCK, Lane};
 use crate::cpu::loops::map::MapFn;
 
-/// Where a place of the program gets its address.
+/// The source of the address of a place of the program.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::cpu) enum PlaceKind {
     /// One block of a value that is the same at all points, at this byte of the fixed area, of `size` bytes
@@ -155,22 +155,22 @@ impl Compiler<'_> {
         }
         let node = &self.graph.nodes[id];
         let size = node.lane.size();
-        let place = match &node.what {
-            What::Constant(bits) => self.uniform(Uniform::Constant(*bits), size),
-            What::Argument(n) => self.uniform(Uniform::Argument(*n), size),
-            What::Load { param, offsets } => {
+        let place = match &node.kind {
+            NodeKind::Constant(bits) => self.uniform(Uniform::Constant(*bits), size),
+            NodeKind::Argument(n) => self.uniform(Uniform::Argument(*n), size),
+            NodeKind::Load { param, offsets } => {
                 let (place, slot) = (self.place_of(PlaceKind::Load), self.slot(size));
                 self.code.steps.push(Step::Load(self.code.loads.len()));
                 self.code.loads.push(Load { param: *param, offsets: offsets.clone(), place, slot });
                 place
             }
-            What::Coord(dim) => {
+            NodeKind::Coord(dim) => {
                 let place = self.slot(size);
                 self.code.steps.push(Step::Coord(self.code.coords.len()));
                 self.code.coords.push(Coord { dim: *dim, lane: node.lane, place });
                 place
             }
-            What::Map(_) => unreachable!("operations are placed in order, before their users"),
+            NodeKind::Map(_) => unreachable!("operations are placed in order, before their users"),
         };
         self.place[id] = Some(place);
         place
@@ -184,7 +184,7 @@ impl Compiler<'_> {
 
     fn operation(&mut self, id: NodeId) {
         let node = &self.graph.nodes[id];
-        let What::Map(f) = node.what else { return };
+        let NodeKind::Map(f) = node.kind else { return };
         let mut args = [None; 3];
         for (arg, &operand) in args.iter_mut().zip(&node.args) {
             *arg = Some(self.source(operand));

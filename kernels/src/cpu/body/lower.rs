@@ -11,8 +11,8 @@ use crate::ir::{BinaryOp, Form, Kernel, Op, UnaryOp, Value};
 /// An index into [`Graph::nodes`].
 pub(in crate::cpu) type NodeId = usize;
 
-/// What a node is.
-pub(in crate::cpu) enum What {
+/// The content of a node.
+pub(in crate::cpu) enum NodeKind {
     /// A constant's lane bits.
     Constant(u64),
     /// A launch argument.
@@ -27,7 +27,7 @@ pub(in crate::cpu) enum What {
 
 /// A value of the graph; operands come before their users.
 pub(in crate::cpu) struct Node {
-    pub what: What,
+    pub kind: NodeKind,
     pub args: Vec<NodeId>,
     /// The type of its lanes in a slot.
     pub lane: Lane,
@@ -35,7 +35,7 @@ pub(in crate::cpu) struct Node {
     pub uniform: bool,
 }
 
-/// What the form takes from the body.
+/// The nodes of the body that the form takes.
 pub(in crate::cpu) enum Roots {
     /// `(param, node)` per store; the node's lanes are the parameter's memory form.
     Stores(Vec<(usize, NodeId)>),
@@ -107,15 +107,15 @@ struct Lowering<'k> {
 }
 
 impl Lowering<'_> {
-    fn node(&mut self, what: What, args: Vec<NodeId>, lane: Lane) -> NodeId {
-        let source = matches!(what, What::Load { .. } | What::Coord(_));
+    fn node(&mut self, kind: NodeKind, args: Vec<NodeId>, lane: Lane) -> NodeId {
+        let source = matches!(kind, NodeKind::Load { .. } | NodeKind::Coord(_));
         let uniform = !source && args.iter().all(|&a| self.nodes[a].uniform);
-        self.nodes.push(Node { what, args, lane, uniform });
+        self.nodes.push(Node { kind, args, lane, uniform });
         self.nodes.len() - 1
     }
 
     fn map(&mut self, f: MapFn, args: &[NodeId], lane: Lane) -> NodeId {
-        self.node(What::Map(f), args.to_vec(), lane)
+        self.node(NodeKind::Map(f), args.to_vec(), lane)
     }
 
     fn dtype(&self, value: Value) -> DType {
@@ -170,13 +170,13 @@ impl Lowering<'_> {
         let node = match &inst.op {
             Op::Load { param, offsets } => {
                 let memory = if lane.size() == dtype.size_bytes() { lane } else { Lane::U16 };
-                let what = What::Load { param: *param as usize, offsets: offsets.clone() };
-                self.loads[value.index()] = Some(self.node(what, vec![], memory));
+                let kind = NodeKind::Load { param: *param as usize, offsets: offsets.clone() };
+                self.loads[value.index()] = Some(self.node(kind, vec![], memory));
                 return;
             }
-            Op::Const(scalar) => self.node(What::Constant(lane_bits(*scalar)), vec![], lane),
-            Op::Argument(n) => self.node(What::Argument(*n as usize), vec![], lane),
-            Op::Coord(dim) => self.node(What::Coord(*dim as usize), vec![], lane),
+            Op::Const(scalar) => self.node(NodeKind::Constant(lane_bits(*scalar)), vec![], lane),
+            Op::Argument(n) => self.node(NodeKind::Argument(*n as usize), vec![], lane),
+            Op::Coord(dim) => self.node(NodeKind::Coord(*dim as usize), vec![], lane),
             Op::Unary(op, a) => self.unary(*op, *a),
             Op::Binary(op, a, b) => self.binary(*op, *a, *b, dtype),
             Op::Compare(op, a, b) => {

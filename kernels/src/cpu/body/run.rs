@@ -26,7 +26,7 @@ pub(in crate::cpu) struct ParamPlace {
     pub dense: bool,
 }
 
-/// How a load of a long enough row gets its lanes.
+/// The way in which a load of a long enough row gets its lanes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::cpu) enum LoadKind {
     /// In place.
@@ -45,7 +45,7 @@ pub(in crate::cpu) struct LoadSource {
     pub kind: LoadKind,
 }
 
-/// What all workers of one launch share.
+/// The state that all workers of one launch share.
 pub(in crate::cpu) struct Run<'r> {
     pub code: &'r Code,
     pub launch: &'r Launch,

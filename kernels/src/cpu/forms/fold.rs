@@ -44,7 +44,7 @@ pub(super) struct AlongArgs {
     pub into: FoldLanes,
 }
 
-/// How two values are combined.
+/// A combination of two values.
 pub(super) trait Combine<T> {
     fn combine(a: T, b: T) -> T;
 }
@@ -54,7 +54,7 @@ pub(super) struct ProductPairs;
 pub(super) struct MinPairs;
 pub(super) struct MaxPairs;
 
-/// What folds need of a lane type.
+/// The requirements of folds on a lane type.
 pub(super) trait Foldable: Copy + PartialOrd {
     fn add(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;

@@ -10,12 +10,12 @@ use super::fold::{CompiledFold, FoldBuffer, FoldLanes, MOST_ACROSS, MOST_ROWS, R
 use super::fold_layout::FoldLayout;
 use super::scan::RunTotals;
 use super::values::{FoldedValues, Values, ValuesLaunch};
+use crate::cpu::jit_cache::JitCache;
 use crate::cpu::launch::{Dims, HostLaunch, decode};
 use crate::cpu::loops::copy::{Row, move_row};
 use crate::cpu::loops::lanes::BLOCK;
 use crate::cpu::loops::level::Level;
 use crate::cpu::loops::narrow::{f32_to_bf16, f32_to_f16};
-use crate::cpu::machine::Machine;
 use crate::cpu::thread_pool::{Interruption, in_turns};
 use crate::dtype::DType;
 use crate::ir::{Fold, Kernel, MAX_RANK};
@@ -50,7 +50,7 @@ impl Reduction {
     ///
     /// # Safety
     /// The launch was checked against the memory; the rest is the promise of `Program::run`'s caller.
-    pub(in crate::cpu) unsafe fn run(&self, task: &HostLaunch<'_>, machine: Option<&Machine>) {
+    pub(in crate::cpu) unsafe fn run(&self, task: &HostLaunch<'_>, jit: Option<&JitCache>) {
         if task.kernel.kept_points(task.launch) == 0 {
             return;
         }
@@ -66,7 +66,7 @@ impl Reduction {
         let job = Job {
             task,
             reduction: self,
-            machine,
+            jit,
             in_place,
             neutral: neutral.collect(),
             neutral_lanes: lanes,
@@ -92,7 +92,7 @@ impl Reduction {
 struct Job<'r> {
     task: &'r HostLaunch<'r>,
     reduction: &'r Reduction,
-    machine: Option<&'r Machine>,
+    jit: Option<&'r JitCache>,
     order: FoldLayout,
     /// Values are read where they lie.
     in_place: bool,
@@ -128,15 +128,15 @@ impl Job<'_> {
         let room = if self.in_place { 0 } else { room };
         ValuesLaunch::new(
             self.task,
-            (&self.reduction.values, self.machine),
+            (&self.reduction.values, self.jit),
             &self.order.layout,
             (pitch, room),
             folded_points,
         )
     }
 
-    /// How many segments of each result are folded in a wave: all, or a power of two, so that what they leave
-    /// needs little memory.
+    /// The number of segments of each result in a wave: all, or a power of two, so that their partial results
+    /// need little memory.
     fn wave(&self, segments: usize) -> usize {
         let most = self.task.tuning.partials / self.results;
         if segments <= most { segments } else { power_of_two(most) }
@@ -370,7 +370,7 @@ impl Job<'_> {
             unsafe {
                 values.rows(first_row + row..first_row + row + some, first_lane..first_lane + lanes);
                 for (n, (fold, tree)) in self.folds().iter().zip(trees.iter_mut()).enumerate() {
-                    // What is missing of the last block is neutral.
+                    // Rows missing from the last block are neutral.
                     let mut block = [self.neutral[n].at(0); MOST_ROWS];
                     (0..some).for_each(|row| block[row] = values.of(n, row));
                     tree.add(fold, &block[..some.next_power_of_two()], lanes);

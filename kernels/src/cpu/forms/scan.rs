@@ -26,12 +26,12 @@ const RUN: usize = 16;
 /// Points of one thread's next piece of work.
 const TASK_POINTS: usize = 1 << 15;
 
-/// Where the values of a scan are.
+/// The source of the values of a scan.
 pub(in crate::cpu) enum ScanSource {
     Constant(Scalar),
     /// An element of an `In` parameter.
     Loaded(usize, Offsets),
-    /// What an elementwise kernel with this one's parameters stores in the output.
+    /// The output of an elementwise kernel with this one's parameters.
     Computed(Box<Verified>),
 }
 
@@ -140,7 +140,7 @@ impl ScanLoops {
     }
 }
 
-/// Where one operand of a walk begins, and its strides in bytes.
+/// The first byte of one operand of a walk, and its strides in bytes.
 type Placed = (*mut u8, Dims<isize>);
 
 /// An operand of a launch whose elements have this size.

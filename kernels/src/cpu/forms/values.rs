@@ -11,9 +11,9 @@ use std::ops::Range;
 use super::fold::{FoldLanes, MOST_ROWS};
 use crate::cpu::body::run::Run;
 use crate::cpu::body::worker::{Worker, eval_tile};
+use crate::cpu::jit_cache::{Due, FoldTree, JitCache, JitFold, JitRows};
 use crate::cpu::launch::{Dims, HostLaunch, LaunchLayout, Memory, Tile, decode};
 use crate::cpu::loops::lanes::Line;
-use crate::cpu::machine::{Due, FoldTree, Machine, MachineFold, MachineRows};
 use crate::dtype::DType;
 use crate::ir::{
     Access, Fold, FoldOp, Form, Inst, Kernel, Launch, MAX_RANK, Offsets, Op, Param, Store, Value, View,
@@ -25,7 +25,7 @@ struct FoldedValue {
     /// Its output of the kernel of values, and the bytes of an element.
     param: usize,
     bytes: usize,
-    /// Where it is loaded from, if it is used as it was loaded.
+    /// The parameter and offsets of the load, if the value is used as it was loaded.
     load: Option<(usize, Offsets)>,
 }
 
@@ -144,7 +144,7 @@ pub(super) struct ValuesLaunch<'r> {
     /// The launch of the reduction, whose code is that of the values.
     task: &'r HostLaunch<'r>,
     folded: &'r FoldedValues,
-    machine: Option<&'r Machine>,
+    jit: Option<&'r JitCache>,
     launch: Launch,
     layout: LaunchLayout,
     /// Values from one row of a buffer to the next.
@@ -162,7 +162,7 @@ impl<'r> ValuesLaunch<'r> {
     /// Values of the reduction's layout, in buffers of `room` values and rows of `pitch`.
     pub(super) fn new(
         task: &'r HostLaunch<'r>,
-        (folded, machine): (&'r FoldedValues, Option<&'r Machine>),
+        (folded, jit): (&'r FoldedValues, Option<&'r JitCache>),
         layout: &LaunchLayout,
         (pitch, room): (usize, usize),
         folded_points: usize,
@@ -183,7 +183,7 @@ impl<'r> ValuesLaunch<'r> {
         let strides = inputs.chain(folded.values.iter().map(|_| dense)).collect();
         let launch = Launch { views, ..task.launch.clone() };
         let layout = layout.with_strides(strides);
-        ValuesLaunch { task, folded, machine, launch, layout, pitch, room, folded_points }
+        ValuesLaunch { task, folded, jit, launch, layout, pitch, room, folded_points }
     }
 
     /// Calls `fold` with values in buffers of this thread.
@@ -205,11 +205,11 @@ impl<'r> ValuesLaunch<'r> {
         let layout = self.layout.with_strides(self.layout.strides.clone());
         let in_place = self.room == 0;
         let run = Run::placed(&task, layout, false);
-        let across = self.machine.filter(|_| self.folded_points > 0);
-        let folding = across.and_then(|machine| machine.fold(&run));
+        let across = self.jit.filter(|_| self.folded_points > 0);
+        let folding = across.and_then(|jit| jit.fold(&run));
         let tree = folding.as_ref().map(|folding| folding.tree(self.folded_points));
         let is_computed = !in_place && folding.is_none();
-        let rows = self.machine.filter(|_| is_computed).and_then(|machine| machine.rows(&run));
+        let rows = self.jit.filter(|_| is_computed).and_then(|jit| jit.rows(&run));
         let chunked = (rows.is_none() && is_computed)
             .then(|| Run::new(&task, self.layout.with_strides(self.layout.strides.clone()), false));
         let mut values = Values {
@@ -242,8 +242,8 @@ pub(super) struct Values<'r> {
     launch: &'r ValuesLaunch<'r>,
     run: &'r Run<'r>,
     /// Code that folds values itself.
-    folding: Option<(MachineFold<'r>, FoldTree)>,
-    rows: Option<MachineRows<'r>>,
+    folding: Option<(JitFold<'r>, FoldTree)>,
+    rows: Option<JitRows<'r>>,
     worker: Option<Worker<'r>>,
     table: Vec<u64>,
     buffers: Vec<*mut u8>,

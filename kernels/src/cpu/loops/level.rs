@@ -8,7 +8,7 @@
 /// An instruction set the loops are compiled for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(in crate::cpu) enum Level {
-    /// What every CPU of the architecture has.
+    /// Instructions that every CPU of the architecture has.
     Baseline,
     /// AVX2 with FMA and F16C.
     #[cfg(target_arch = "x86_64")]
@@ -31,7 +31,7 @@ impl Level {
 
 /// A loop that can be compiled for any level.
 pub(in crate::cpu) trait Loop {
-    /// What it works on.
+    /// The operands and results of the loop.
     type Args;
     /// The loop; implementations are `#[inline(always)]` so that they adopt their caller's instructions.
     ///

@@ -12,7 +12,7 @@ use crate::cpu::loops::copy::{move_row, stream_bytes};
 use crate::cpu::loops::level::{Compiled, Level, Loop, compiled};
 use crate::cpu::loops::map::of_size;
 
-/// How the elements of a row follow each other.
+/// The order of the elements of a row on both sides.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RowOrder {
     /// Contiguous on both sides.

@@ -8,10 +8,10 @@ use super::copying::copy_rectangle;
 use super::rectangles::Rectangle;
 use crate::cpu::body::run::Run;
 use crate::cpu::body::worker::{Worker, eval_tile};
+use crate::cpu::jit_cache::JitCache;
 use crate::cpu::launch::{Dims, HostLaunch, LaunchLayout, Memory, Tile, Tiling, advance, coordinate_dims};
 use crate::cpu::loops::copy::fence;
 use crate::cpu::loops::lanes::Line;
-use crate::cpu::machine::Machine;
 use crate::cpu::thread_pool::in_turns;
 use crate::ir::{Access, Launch, MAX_RANK, View};
 use crate::verify::footprint::CopiedParam;
@@ -32,7 +32,7 @@ const BUFFERS: usize = 128 << 10;
 struct PackedOperand {
     param: usize,
     bytes: usize,
-    /// How far before and behind a point it is read, per dimension of the layout.
+    /// The reach of its loads before and behind a point, per dimension of the layout.
     before: Dims<isize>,
     behind: Dims<isize>,
     /// Extents of the buffer of a whole tile; 1 in dimensions of stride 0.
@@ -59,7 +59,7 @@ struct DirectCopy {
 /// A launch with packed operands.
 pub(in crate::cpu) struct PackedLaunch<'r> {
     task: &'r HostLaunch<'r>,
-    machine: Option<&'r Machine>,
+    jit: Option<&'r JitCache>,
     /// The launch on the original memory, and on the buffers.
     run: Run<'r>,
     launch: Launch,
@@ -95,7 +95,7 @@ impl<'r> PackedLaunch<'r> {
     /// `None` if every operand of the `run` is contiguous, or if the launch is too small to gain.
     pub(in crate::cpu) fn new(
         task: &'r HostLaunch<'r>,
-        machine: Option<&'r Machine>,
+        jit: Option<&'r JitCache>,
         run: &Run<'r>,
     ) -> Option<PackedLaunch<'r>> {
         let (layout, params) = (&run.layout, 0..run.params.len());
@@ -128,7 +128,7 @@ impl<'r> PackedLaunch<'r> {
                 View { offset: 0, strides: (0..launch.extents.len()).map(along).collect() };
         }
         let tiling = Tiling::of(&run.layout, tile);
-        Some(PackedLaunch { task, machine, run, launch, strides, operands, copies, tiling, lines })
+        Some(PackedLaunch { task, jit, run, launch, strides, operands, copies, tiling, lines })
     }
 
     /// Runs the launch.
@@ -171,7 +171,7 @@ impl<'r> PackedLaunch<'r> {
         let task = HostLaunch { launch: &self.launch, memory: &buffers, ..*self.task };
         let layout = self.run.layout.with_strides(self.strides.clone());
         let run = Run::new(&task, layout, self.run.stream && !written);
-        let rows = self.machine.and_then(|machine| machine.rows(&run));
+        let rows = self.jit.and_then(|jit| jit.rows(&run));
         let mut worker = rows.is_none().then(|| Worker::new(&run));
         let mut table = Vec::new();
         for tile in tiles {
@@ -370,7 +370,7 @@ fn tile(task: &HostLaunch<'_>, layout: &LaunchLayout, strided: &[usize]) -> Dims
     tile
 }
 
-/// How a parameter is packed; `None` if it is read beside the point in a dimension that the layout dropped.
+/// The packing of a parameter; `None` if it is read beside the point in a dimension that the layout dropped.
 fn operand(
     task: &HostLaunch<'_>,
     run: &Run<'_>,

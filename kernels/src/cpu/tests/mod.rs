@@ -85,7 +85,7 @@ impl Case {
         memory
     }
 
-    /// What a program makes of it.
+    /// The memory that a program leaves.
     fn outcome(&self, program: &Program, threads: usize, shift: usize) -> Vec<Vec<u64>> {
         let params = &self.kernel.kernel().params;
         let mut buffers: Vec<Buffer> =

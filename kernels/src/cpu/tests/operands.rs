@@ -164,7 +164,7 @@ impl Fenced {
     }
 }
 
-/// What a launch leaves, on two threads, where each memory begins or ends at a page that cannot be touched.
+/// The memory after a launch on two threads; each begins or ends at a page that cannot be touched.
 #[cfg(unix)]
 fn fenced_outcome(case: &Case, program: &Program, at_the_end: bool) -> Vec<Vec<u64>> {
     let params = &case.kernel.kernel().params;

@@ -74,7 +74,7 @@ pub(super) fn binary_ops(dtype: DType) -> Vec<BinaryOp> {
     BINARY.into_iter().filter(fits).collect()
 }
 
-/// How an operand reaches the operation.
+/// The way in which an operand reaches the operation.
 #[derive(Clone, Copy, Debug)]
 enum Operand {
     Row,

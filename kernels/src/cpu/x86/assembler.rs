@@ -42,7 +42,7 @@ pub(super) const FILL: Register = Register::R15;
 /// Bytes of a slot.
 const SLOT: i64 = 64;
 
-/// How a block's stores are written.
+/// The kind of stores of a block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum BlockKind {
     Whole,
@@ -210,7 +210,7 @@ impl Assembler<'_> {
         self.put(&Instruction::with2(Code::Add_rm64_r64, word(to), ELSEWHERE)?)
     }
 
-    /// How many lanes lie before a line of the outputs begins, in all of which that is the same.
+    /// The number of lanes before a line of the outputs begins, in all of which that is the same.
     fn head(&mut self) -> Encoded {
         let wide = |store: &VectorStore| match self.steps.values[store.value].class {
             RegisterClass::Vector(width) => Some(width),
@@ -428,7 +428,7 @@ impl Assembler<'_> {
         Ok(())
     }
 
-    /// Where a home is. A pointer without a register is read from the table first.
+    /// The memory operand of a home. A pointer without a register is read from the table first.
     pub(super) fn memory(
         &mut self,
         home: Home,

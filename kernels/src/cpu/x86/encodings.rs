@@ -5,7 +5,7 @@ use iced_x86::Code;
 
 use super::target::IsaLevel;
 
-/// How the lanes of a value lie in a register: as many as a register has, or half of
+/// The layout of the lanes of a value in a register: as many as a register has, or half of
 /// them. Named after 4 and 8 bytes; `zmm` stands for the registers of the level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum LaneLayout {
@@ -159,7 +159,7 @@ encodings! {
         EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8, EVEX_Vpcmpud_kr_k1_ymm_ymmm256b32_imm8,
         EVEX_Vpcmpuq_kr_k1_zmm_zmmm512b64_imm8;
         INVALID, INVALID, INVALID;
-    /// Where the bits in common are not all 0.
+    /// Lanes with a common bit that is set.
     TEST:
         EVEX_Vptestmd_kr_k1_zmm_zmmm512b32, EVEX_Vptestmd_kr_k1_ymm_ymmm256b32,
         EVEX_Vptestmq_kr_k1_zmm_zmmm512b64;

@@ -142,7 +142,7 @@ impl Assembler<'_> {
         let again = self.at;
         self.section(&registers.tree)?;
         self.append(fold, &fold.tree, &registers.tree)?;
-        // What lies beyond the lowest level's values is the beginning of its next ones.
+        // Values beyond the lowest level's are the beginning of its next ones.
         for (&(first, size), store) in fold.memory.values.iter().zip(&registers.tree.stored) {
             let (RegisterClass::Vector(width), below) = (store.class, fold.memory.level_bytes) else {
                 unreachable!("numbers are folded")

@@ -66,8 +66,8 @@ struct Tuning {
     rows: [usize; 2],
     /// So many stores at most, of all rows.
     stores: usize,
-    /// How many times the reads per row a single row must have, whose operands are in the caches: stars of 7
-    /// points (1.27) lose there, stars of 5 (1.43) and cubes (2 and more) gain.
+    /// The least ratio of a single row's reads to the reads per row of such code, whose operands are in the
+    /// caches: stars of 7 points (1.27) lose there, stars of 5 (1.43) and cubes (2 and more) gain.
     gain: f64,
     /// The same where outputs are too large for the caches, since only such code prefetches.
     gain_streaming: f64,
@@ -111,7 +111,7 @@ impl CodeGenerator {
         self.kernel.kernel()
     }
 
-    /// What one point reads and writes.
+    /// The reads and writes of one point.
     pub fn footprint(&self) -> &Footprint {
         self.kernel.footprint()
     }

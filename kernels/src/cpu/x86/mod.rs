@@ -16,7 +16,7 @@
 //! | folds of bools, of indices and along outer dimensions, gathers, scatters | yes | yes |
 //! | casts of 8-byte integers to `f32` | | yes |
 //!
-//! Where rows lie, and the memory that code is executed in, is `cpu::machine`'s.
+//! The layout of rows, and the memory that code is executed in, are `cpu::jit_cache`'s.
 
 mod assembler;
 mod encodings;

@@ -11,7 +11,7 @@ use crate::ir::Kernel;
 /// Short rows are prefetched this many bytes ahead, by whole groups of rows.
 const BYTES_AHEAD: i64 = 4096;
 
-/// What the blocks of `rows` rows prefetch.
+/// The prefetches of the blocks of `rows` rows.
 pub(super) fn prefetches(
     steps: &VirtualCode,
     kernel: &Kernel,

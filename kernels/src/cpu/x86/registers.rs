@@ -66,7 +66,7 @@ impl AllocatedInstruction {
 
 /// A value that is stored, in its register.
 pub(super) struct StoreRegister {
-    /// What reads it again from the frame, when the stores before it are done.
+    /// The instructions that read it again from the frame, when the stores before it are done.
     pub reloads: Vec<AllocatedInstruction>,
     pub register: Register,
     pub class: RegisterClass,
@@ -99,8 +99,8 @@ pub(super) struct AllocatedCode {
 }
 
 impl AllocatedCode {
-    /// What a block's loads and spills cost: a register that is not aligned counts two, since it mostly lies
-    /// in two lines; constants, which each row reads, little.
+    /// The cost of a block's loads and spills: a register that is not aligned counts two, since it mostly
+    /// lies in two lines; constants, which each row reads, little.
     pub(super) fn reads(&self) -> f64 {
         let cost = |operand: &MachineOperand| match operand {
             MachineOperand::Memory(Home::Array { .. }, _) => 2.0,
@@ -121,7 +121,7 @@ impl AllocatedCode {
 pub(super) fn allocate(steps: &VirtualCode) -> AllocatedCode {
     let mut values = steps.values.clone();
     let mut slots = 0;
-    // What is the same in every block is computed once and goes to the frame.
+    // Values that are the same in every block are computed once and go to the frame.
     let mut prologue = Allocator::new(steps.level, &steps.prologue, &[], values, slots, &[]);
     prologue.keeps = true;
     for (n, step) in steps.prologue.iter().enumerate() {

@@ -52,7 +52,7 @@ impl IsaLevel {
     }
 }
 
-/// What code depends on of a launch: the same code serves all launches of one shape.
+/// The properties of a launch that code depends on: the same code serves all launches of one shape.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct LaunchShape {
     /// The dimension along which all arrays but broadcast ones are contiguous. A load at an offset along it

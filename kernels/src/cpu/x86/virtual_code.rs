@@ -9,7 +9,7 @@ use super::target::{FoldMemory, IsaLevel};
 /// An index into [`VirtualCode::values`].
 pub(super) type ValueId = usize;
 
-/// What holds a value.
+/// The kind of register that holds a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum RegisterClass {
     /// A vector register.
@@ -34,7 +34,7 @@ pub(super) fn register(class: RegisterClass, number: usize, level: IsaLevel) -> 
     first + number as u32
 }
 
-/// Where a value can be read without having been computed in the block.
+/// The place where a value can be read without having been computed in the block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Home {
     /// Nowhere: it must stay in its register, or be spilled.
@@ -78,7 +78,7 @@ pub(super) struct VirtualValue {
     pub uniform: bool,
 }
 
-/// What the last operand of an instruction may be besides a register.
+/// The kinds of the last operand of an instruction: a register, or memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum LastOperand {
     Register,
@@ -133,8 +133,8 @@ impl VirtualInstruction {
     }
 }
 
-/// What a pointer of the row's table points at: the row of a parameter, or what a load reads of it beyond
-/// the neighbours within the row.
+/// The target of a pointer of the row's table: the row of a parameter, or the elements that a load reads
+/// beyond the neighbours within the row.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RowPointer {
     /// The parameter.
@@ -168,7 +168,7 @@ pub(super) struct Prefetch {
     pub class: RegisterClass,
 }
 
-/// What code that folds runs besides the body, whose values go to the lowest level of the tree. See `fold`.
+/// The code of a fold besides the body, whose values go to the lowest level of the tree. See `fold`.
 pub(super) struct VirtualFold {
     /// The bodies of as many blocks as a register has lanes, folded without the lowest level; only of short
     /// bodies.
@@ -193,7 +193,7 @@ pub(super) struct VirtualCode {
     /// Once per block.
     pub body: Section,
     pub fold: Option<VirtualFold>,
-    /// What every block prefetches.
+    /// The prefetches of every block.
     pub prefetches: Vec<Prefetch>,
     pub pointers: Vec<RowPointer>,
     /// Dimensions whose coordinate is a word of the row's table.

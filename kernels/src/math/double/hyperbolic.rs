@@ -38,7 +38,7 @@ const LARGE: f64 = 268_435_456.0;
 struct Halves<N> {
     sinh: (N, N),
     cosh: (N, N),
-    /// What still is to be added to cosh and subtracted from sinh; it matters for their quotient.
+    /// The rest to be added to cosh and subtracted from sinh; it matters for their quotient.
     lost: N,
 }
 

@@ -7,7 +7,7 @@ use crate::math::number::{Double, Integer};
 pub(super) const ONE_BITS: i64 = 0x3ff0_0000_0000_0000;
 /// The bits below the exponent.
 pub(super) const MANTISSA: i64 = 0x000f_ffff_ffff_ffff;
-/// Where the exponent starts.
+/// The lowest bit of the exponent.
 pub(super) const EXPONENT: u32 = 52;
 /// Between 2^52 and 2^53 numbers are one apart, so adding this rounds to an integer, which appears in the
 /// low bits of the sum. Those of this constant itself are 0.

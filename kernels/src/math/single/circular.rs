@@ -173,7 +173,7 @@ pub fn tan<N: Single>(x: N) -> N {
     flip(tangent(any_angle(x.abs())), sign_of(x))
 }
 
-/// What is left of pi/2 and pi after rounding to f32.
+/// The rests of pi/2 and pi after rounding to f32.
 pub(super) const HALF_PI_LOW: f64 = -4.371139e-8;
 const PI_LOW: f64 = -8.742278e-8;
 

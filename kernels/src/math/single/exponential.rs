@@ -65,7 +65,7 @@ pub fn expm1<N: Single>(x: N) -> N {
     N::select(x.abs().lt(x.lit(2e-8)), x, half + half)
 }
 
-/// What sinh and cosh of `a >= 0` are made of, where a = n ln 2 + r.
+/// The terms of sinh and cosh of `a >= 0`, where a = n ln 2 + r.
 struct Hyperbolic<N> {
     /// cosh(n ln 2)
     even: N,

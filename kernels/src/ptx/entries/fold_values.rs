@@ -15,7 +15,7 @@ use crate::ptx::text::{
 };
 use crate::verify::footprint::Footprint;
 
-/// What is known of the runs of neighbours that a thread loads.
+/// The known shape of the runs of neighbours that a thread loads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Runs {
     /// Rows may cut them, and they may lie anywhere.
@@ -331,7 +331,7 @@ impl PtxWriter<'_> {
         self.set(Class::B32, "sub.u32", &[&extent, &count.to_string()])
     }
 
-    /// Where the loaded quantities are at the thread's folded coordinates; what is beyond the last is at the
+    /// Locates the loaded quantities at the thread's folded coordinates; those beyond the last are at the
     /// last.
     fn locate_folded(&mut self, folded: &Range<usize>, last: &str) {
         self.op(&format!("min.u32 %top, %i{}, {last}", folded.start));

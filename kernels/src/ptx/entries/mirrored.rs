@@ -179,7 +179,7 @@ impl PtxWriter<'_> {
         }
     }
 
-    /// What concerns the second square is left out if it is the first.
+    /// Writes instructions of square `n`, with a guard unless the square is the first.
     fn guarded_by(&mut self, predicate: &str, n: usize, write: impl FnOnce(&mut Self)) {
         if n > 0 { self.guarded(predicate, write) } else { write(self) }
     }

@@ -136,7 +136,7 @@ impl PtxWriter<'_> {
         self.op(&format!("mov.b32 {at}, {moved}"));
     }
 
-    /// Where an array is at some offsets from the first point.
+    /// The address of an array at some offsets from the first point.
     fn in_planes(&mut self, plan: &Planes, param: u32, offsets: &Offsets) -> Address {
         let mut at = format!("%at{param}");
         if plan.alike {

@@ -31,7 +31,7 @@ pub(crate) fn entry(kernel: &Verified, target: &PtxTarget) -> Entry {
 }
 
 impl PtxWriter<'_> {
-    /// What a thread does whose point is known, to its end.
+    /// The work of a thread whose point is known, to its end.
     pub(crate) fn at_point(&mut self) {
         self.prologue();
         self.note("where it is in memory");

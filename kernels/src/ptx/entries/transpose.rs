@@ -173,8 +173,8 @@ impl PtxWriter<'_> {
         self.named(class(raw(self.dtype_of(param))), &format!("%raw{param}_{turn}"))
     }
 
-    /// Where a quantity is at the thread's places, `NAME_0` and so on: `u`, `v` from the square's corner, and
-    /// each further place below the one before; beside it where `crossed` says so.
+    /// Writes the addresses of a quantity at the thread's places, `NAME_0` and so on: `u`, `v` from the
+    /// square's corner, and each further place below the one before; beside it where `crossed` says so.
     fn places(
         &mut self,
         square: &Square,
@@ -272,7 +272,7 @@ impl PtxWriter<'_> {
         }
     }
 
-    /// What is also written is loaded at the end: no other place may read it.
+    /// Loads parameters that are also written: at the end, since no other place may read them.
     fn load_in_place(&mut self, turn: usize, point: &mut Point) {
         let kernel = self.kernel;
         for (at, inst) in kernel.body.iter().enumerate() {

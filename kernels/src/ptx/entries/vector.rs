@@ -67,7 +67,7 @@ pub(crate) fn row_register(quantity: Quantity) -> String {
 /// The elements of a row that a vector needs: the register of each position.
 pub(crate) type Elements = BTreeMap<i32, String>;
 
-/// How the registers of a thread's second vector differ from those of its first.
+/// The suffix that tells the registers of a thread's second vector from those of its first.
 fn mark(vector: usize) -> String {
     if vector == 0 { String::new() } else { format!("_{}", (b'a' + vector as u8) as char) }
 }
@@ -154,7 +154,7 @@ impl PtxWriter<'_> {
         self.op(&format!("@{more} bra POINT"));
     }
 
-    /// Where a quantity is at the thread's point.
+    /// Writes a quantity at the thread's point.
     fn at(&mut self, quantity: Quantity, to: &str, x: usize) {
         self.named(Field::Start(quantity).class(), to);
         self.step(quantity, x..x + 1, Some(&row_register(quantity)), to);
@@ -266,7 +266,7 @@ impl PtxWriter<'_> {
         rows.into_iter().map(|(_, elements)| elements).collect()
     }
 
-    /// What is stored is aligned, so a load of it at the point itself is too.
+    /// Whether the row may be unaligned. Stored arrays are aligned, and so are loads of them at the point.
     pub(crate) fn may_be_unaligned(&self, row: &VectorRow) -> bool {
         self.kernel.params[row.param as usize].access == Access::In
     }

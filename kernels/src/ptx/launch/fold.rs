@@ -34,7 +34,7 @@ const WIDE_ROWS: u64 = 64;
 /// Points of a folded dimension within another one: with the numbers of a grid they stay below 2^32.
 pub(crate) const MAX_INNER_FOLD: u64 = 1 << 31;
 
-/// How the threads of a block share the values of its kept points. All are powers of two.
+/// The division of the values of a block's kept points among its threads. All are powers of two.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct ThreadTeam {
     /// Neighbouring threads belong to one point; else they have neighbouring points.
@@ -61,7 +61,7 @@ impl ThreadTeam {
     }
 }
 
-/// What the text of one grid reads.
+/// The numbers that the text of one grid reads.
 struct FoldGrid<'a> {
     team: &'a ThreadTeam,
     kept: u64,
@@ -138,7 +138,7 @@ impl PointFolds {
         self.folded.div_ceil(self.run)
     }
 
-    /// Where the partial results of each pass and stream begin in scratch memory, and the end of the last.
+    /// Offsets in scratch memory of the partial results of each pass and stream, and the end of the last.
     fn partials(&self, kernel: &Kernel) -> Vec<u64> {
         let mut at = vec![0];
         for pass in &self.passes {

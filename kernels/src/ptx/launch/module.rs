@@ -33,10 +33,10 @@ pub struct Span {
     pub bytes: u64,
 }
 
-/// What the schedule must know of the device.
+/// The properties of the device that the schedule needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Facts {
-    /// How many blocks can run side by side, roughly eight times this.
+    /// An eighth, roughly, of the number of blocks that can run side by side.
     pub multiprocessors: u32,
 }
 
@@ -51,7 +51,7 @@ pub struct Grid {
     pub block: [u32; 3],
     /// The bytes of the entry's one parameter.
     pub params: Vec<u8>,
-    /// Where these hold addresses in scratch memory.
+    /// The positions of addresses in scratch memory among these.
     pub(crate) scratch_at: Vec<usize>,
 }
 
@@ -86,7 +86,7 @@ impl LaunchPlan {
     }
 }
 
-/// How large one grid may be.
+/// The size limits of one grid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Limits {
     /// Points along x; points that stay, and points that fold into one, of a reduction.
@@ -120,7 +120,7 @@ impl Limits {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Dim {
     pub extent: u64,
-    /// What a step adds to each quantity.
+    /// The increments of each quantity by one step.
     pub steps: Vec<i64>,
     /// The dimension folds away, or is that of the lines of a scan.
     pub folded: bool,
@@ -281,7 +281,7 @@ impl Dim {
     }
 }
 
-/// What blocks are filled from.
+/// The kernel and the module whose blocks are filled.
 pub(crate) struct Source<'a> {
     pub module: &'a Module,
     pub kernel: &'a Kernel,

@@ -202,7 +202,7 @@ impl Source<'_> {
         }
         let turned = turnable(self.footprint()).filter(|&p| !self.adjacent(region, p)).find_map(|p| {
             let q = region.of(Quantity::Param(p));
-            // What is the same along x is best loaded as it is.
+            // A parameter that is the same along x is best loaded as it is.
             outer.iter().position(|d| long(d) && d.steps[q] == self.size(p)).filter(|_| x.steps[q] != 0)
         })?;
         let y = region.dims.len() - 2;
@@ -288,7 +288,7 @@ impl Source<'_> {
     }
 }
 
-/// How the threads of a pointwise entry lie in a region.
+/// The shape in which the threads of a pointwise entry cover a region.
 struct Shape {
     entry: &'static str,
     /// Points of a vector.
@@ -385,7 +385,7 @@ fn last_two(region: &Region) -> (u64, u64) {
     (dims.next().unwrap_or(1), dims.next().unwrap_or(1))
 }
 
-/// Where the last two dimensions are too short for a block, the longest of all becomes y.
+/// Makes the longest dimension of all y if the last two are too short for a block.
 fn fill_y(dims: &mut [Dim]) {
     let [outer @ .., y, x] = dims else { return };
     if let Some(longest) = outer.iter_mut().max_by_key(|d| d.extent)

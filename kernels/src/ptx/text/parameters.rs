@@ -32,7 +32,7 @@ impl Class {
         }
     }
 
-    /// How its temporaries begin.
+    /// The first letter of its temporaries.
     pub(crate) fn letter(self) -> &'static str {
         match self {
             Class::Pred => "p",
@@ -156,7 +156,7 @@ impl std::fmt::Display for Address {
 /// The largest block of parameters that every driver takes, in bytes.
 pub(crate) const MAX_BLOCK_BYTES: usize = 4096;
 
-/// What moves linearly through the region: the address of a parameter's element, a coordinate.
+/// A number that moves linearly through the region: the address of a parameter's element, a coordinate.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Quantity {
     /// The address of a parameter's element, in bytes.
@@ -165,7 +165,7 @@ pub(crate) enum Quantity {
     Coord(u32, DType),
 }
 
-/// What a kernel needs at each point, parameters first.
+/// The quantities of a kernel at each point, parameters first.
 pub(crate) fn quantities(footprint: &Footprint) -> Vec<Quantity> {
     let at_point = footprint.params().iter().zip(0..).filter(|(p, _)| p.is_stored || p.radius.is_some());
     let params = at_point.map(|(_, p)| Quantity::Param(p));
@@ -188,9 +188,9 @@ pub(crate) enum Field {
     Extent(usize),
     /// A quantity at the grid's first point.
     Start(Quantity),
-    /// What one step along a slot adds to a quantity.
+    /// The increment of a quantity by one step along a slot.
     Step(Quantity, usize),
-    /// What one step along a slot adds to a parameter's address, beyond 32 bits too.
+    /// The increment of a parameter's address by one step along a slot, beyond 32 bits too.
     Stride(u32, usize),
     /// The distance in bytes from the point to what a load reads.
     Delta(u32, Offsets),
@@ -202,19 +202,19 @@ pub(crate) enum Field {
     Turned(u32),
     /// A source of the entry `mirrored` at the grid's first point.
     SourceStart(usize),
-    /// What one step along a slot adds to its address.
+    /// The increment of its address by one step along a slot.
     SourceStep(usize, usize),
     /// 1 if a parameter is a source's twin.
     Twin(u32),
-    /// Where the squares of a parameter's source are in shared memory.
+    /// The address of the squares of a parameter's source in shared memory.
     Pair(u32),
     /// A scalar argument.
     Argument(u32, DType),
-    /// Where the elements that an index counts begin.
+    /// The address of the elements that an index counts.
     IndexedStart,
-    /// How many there are.
+    /// The number of these elements.
     IndexedCount,
-    /// What a reduction alone reads.
+    /// A number that only reductions read.
     Fold(FoldField),
 }
 
@@ -249,7 +249,7 @@ pub(crate) enum FoldField {
     Segments,
     /// 1 if nothing is folded at all.
     Empty,
-    /// Where the partial results of a stream begin, counted from the launch's scratch memory.
+    /// The beginning of the partial results of a stream, counted from the launch's scratch memory.
     Partials(usize),
     /// The same of those that the pass before has left.
     Previous(usize),
@@ -382,7 +382,7 @@ impl ParameterBlock {
         self.bytes().next_multiple_of(8).max(8)
     }
 
-    /// Where addresses in scratch memory are.
+    /// The positions of addresses in scratch memory.
     pub(crate) fn scratch_at(&self) -> Vec<usize> {
         let is_scratch =
             |slot: &&Slot| matches!(slot.field, Field::Fold(FoldField::Partials(_) | FoldField::Previous(_)));

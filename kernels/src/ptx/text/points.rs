@@ -15,7 +15,7 @@ use crate::ir::{BinaryOp, Op, UnaryOp, Value};
 
 /// One point of a thread.
 pub(crate) struct Point {
-    /// How the registers of its values end.
+    /// The suffix of the registers of its values.
     pub mark: String,
     /// The register of each value that is defined.
     pub names: Vec<String>,

@@ -18,7 +18,7 @@ use crate::verify::footprint::Footprint;
 /// Threads of a full block.
 pub(crate) const THREADS: u32 = 256;
 
-/// What the writer must know of a GPU: compute capability times ten.
+/// The properties of a GPU that the writer needs: compute capability times ten.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PtxTarget {
     /// One of 75, 80, 90 and 100.
@@ -51,7 +51,7 @@ impl PtxTarget {
 pub struct Entry {
     /// The way it runs the kernel: `vector`, `fold`, ...
     pub kind: &'static str,
-    /// What its text calls it, and profilers show: after its kind and its kernel.
+    /// Its name in the text and in profilers: after its kind and its kernel.
     pub name: String,
     pub(crate) text: String,
     /// The parameters it reads.
@@ -133,7 +133,7 @@ impl<'a> PtxWriter<'a> {
         self.guard = Some(predicate.to_owned());
         write(self);
         self.guard = None;
-        // What was set may have stayed as it was.
+        // A register set under a guard may have kept its old value.
         self.words.clear();
     }
 
@@ -182,7 +182,7 @@ impl<'a> PtxWriter<'a> {
         to
     }
 
-    /// What the kernel needs at each point.
+    /// The quantities of the kernel at each point.
     pub(crate) fn quantities(&self) -> Vec<Quantity> {
         quantities(self.footprint)
     }
@@ -375,7 +375,7 @@ impl PtxWriter<'_> {
         }
     }
 
-    /// Where a quantity is at the point: `%atP` or `%cK`, from its start and the coordinates of some
+    /// Locates a quantity at the point: `%atP` or `%cK`, from its start and the coordinates of some
     /// slots; or from a register that has the other slots in it already.
     pub(crate) fn locate(&mut self, quantity: Quantity, slots: Range<usize>, from: Option<&str>) -> String {
         let to = self.named(Field::Start(quantity).class(), &register(quantity));
@@ -432,7 +432,7 @@ impl PtxWriter<'_> {
         Address::at(&self.set(Class::B64, "add.s64", &[at, &delta]))
     }
 
-    /// How a parameter is loaded: what no kernel of this launch writes may stay in the read-only cache.
+    /// The state space of a parameter's loads: arrays that no kernel of this launch writes are read-only.
     pub(crate) fn space(&self, param: u32) -> &'static str {
         match self.kernel.params[param as usize].access {
             Access::In => "global.nc",

@@ -113,7 +113,7 @@ exports! {
     }
 }
 
-/// What a device says of itself, by the numbers of `CUdevice_attribute`.
+/// The attributes of a device, by the numbers of `CUdevice_attribute`.
 fn value(config: &Config, attribute: u32) -> Option<i32> {
     let sm = config.sm as i32;
     Some(match attribute {

@@ -136,7 +136,7 @@ exports! {
 
     fn cuGraphExecDestroy(exec: Opaque) Init, |driver, _device| {
         let exec = driver.exec(exec)?;
-        // What is queued still runs.
+        // Queued launches of it still run.
         driver.execs[exec] = None;
         Ok(())
     }

@@ -134,7 +134,7 @@ exports! {
                 return Err(Code::INVALID_VALUE);
             }
         };
-        // What is queued must not be missing in what others see first.
+        // Others must first see the memory with the results of all queued work.
         driver.wait_device(block.device);
         driver.healthy(block.device)?;
         let ticket = driver.exchange.export(&driver.memory, block).map_err(|error| {
@@ -228,7 +228,7 @@ fn pin_new(driver: &mut Driver, device: usize, bytes: usize) -> Result<Opaque, C
     Ok(address.cast())
 }
 
-/// How many bytes the answer to a pointer attribute has.
+/// The number of bytes of the answer to a pointer attribute.
 fn width(attribute: u32) -> usize {
     match attribute {
         2 | 9 | 14 | 15 | 16 => 4,

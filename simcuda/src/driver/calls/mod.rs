@@ -24,7 +24,7 @@ thread_local! {
     static CURRENT: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// What must be there before a call begins.
+/// The state that a call needs before it begins.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Needs {
     /// Nothing.
@@ -35,7 +35,7 @@ enum Needs {
     Current,
 }
 
-/// Where a call puts a result.
+/// The place for a result of a call.
 #[repr(transparent)]
 pub struct Out<T>(*mut T);
 
@@ -76,7 +76,7 @@ impl<T> Out<T> {
         bytes.iter().enumerate().try_for_each(|(at, byte)| Out(self.0.cast::<u8>()).put_at(at, *byte))
     }
 
-    /// What is there.
+    /// The value there.
     fn get(self) -> Result<T, Code>
     where
         T: Copy,
@@ -85,7 +85,7 @@ impl<T> Out<T> {
         if self.0.is_null() { Err(Code::INVALID_VALUE) } else { Ok(unsafe { self.0.read_unaligned() }) }
     }
 
-    /// What is at a place of an array.
+    /// The value at a place of an array.
     fn at(self, place: usize) -> Result<T, Code>
     where
         T: Copy,

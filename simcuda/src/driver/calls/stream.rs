@@ -25,7 +25,7 @@ exports! {
     fn cuStreamDestroy_v2(stream: Opaque) Init, |driver, _device| {
         let stream = named(driver, stream)?;
         driver.refuse_captured_stream(stream, "cuStreamDestroy")?;
-        // What is queued still runs, as on hardware, when something waits for it.
+        // Queued work still runs, as on hardware, when something waits for it.
         driver.streams[stream].alive = false;
         Ok(())
     }
@@ -154,7 +154,7 @@ fn named(driver: &mut Driver, stream: Opaque) -> Result<usize, Code> {
     }
 }
 
-/// What the last record covers; nothing if there was none. Asking about a captured event breaks the capture.
+/// The work that the last record covers, if there was one. Asking about a captured event breaks its capture.
 fn recorded(driver: &mut Driver, event: usize, symbol: &str) -> Result<Option<Clock>, Code> {
     match driver.event_of(event).record.clone() {
         Record::Captured { capture, .. } => {

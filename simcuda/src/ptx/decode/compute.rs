@@ -1,12 +1,12 @@
 //! Instructions that only compute: arithmetic, logic, comparisons, conversions and moves.
 
-use super::{Body, Instruction, Operand, Said, exactly, mismatch, typed, unknown};
-use crate::ptx::meaning::{Function, Meaning, comparison, conversion, logic, rule};
+use super::{Body, Instruction, Operand, Parsed, exactly, mismatch, typed, unknown};
 use crate::ptx::program::{Op, Place, SPECIALS};
+use crate::ptx::semantics::{Function, Semantics, comparison, conversion, logic, rule};
 use crate::ptx::types::{Class, Type};
 
 impl<'a> Body<'a> {
-    pub(super) fn compute(&mut self, instruction: &Instruction<'a, '_>) -> Said<()> {
+    pub(super) fn compute(&mut self, instruction: &Instruction<'a, '_>) -> Parsed<()> {
         match (instruction.name, instruction.operands) {
             ("setp", _) => self.compare(instruction),
             ("cvt", _) => self.convert(instruction),
@@ -15,7 +15,7 @@ impl<'a> Body<'a> {
             ("mov", [Operand::Vector(to), from]) => self.unpack(instruction, to, from),
             // The parameter is at the beginning of its own space.
             ("mov", [to, Operand::Name(name)]) if self.array(name).is_some() || *name == self.block => {
-                self.array_address(instruction, to, name)
+                self.address_of(instruction, to, name)
             }
             ("mov", [to, Operand::Name(name)]) if SPECIALS.contains(name) => {
                 self.special(instruction, to, name)
@@ -28,7 +28,7 @@ impl<'a> Body<'a> {
         self.push(Op::Compute { f, d, a, b, c });
     }
 
-    fn plain(&mut self, instruction: &Instruction<'a, '_>) -> Said<()> {
+    fn plain(&mut self, instruction: &Instruction<'a, '_>) -> Parsed<()> {
         let (modifiers, kind) = typed(instruction)?;
         self.allow_bf16x2(instruction.name, kind)?;
         let rule = rule(instruction.name, modifiers, kind).ok_or_else(|| unknown(instruction))?;
@@ -44,15 +44,15 @@ impl<'a> Body<'a> {
         for ((place, operand), kind) in places.iter_mut().zip(rest).zip(&rule.operands) {
             *place = self.source(operand, *kind)?;
         }
-        match rule.meaning {
-            Meaning::Total(f) => self.emit(f, d, places),
-            Meaning::Partial(f) => self.push(Op::Divide { f, d, a: places[0], b: places[1] }),
+        match rule.semantics {
+            Semantics::Total(f) => self.emit(f, d, places),
+            Semantics::Partial(f) => self.push(Op::Divide { f, d, a: places[0], b: places[1] }),
         }
         Ok(())
     }
 
     /// `setp.CMP.T p, a, b;` or `setp.CMP.BOOL.T p|q, a, b, c;`
-    fn compare(&mut self, instruction: &Instruction<'a, '_>) -> Said<()> {
+    fn compare(&mut self, instruction: &Instruction<'a, '_>) -> Parsed<()> {
         let (modifiers, kind) = typed(instruction)?;
         let (name, join) = match modifiers {
             [name] => (*name, None),
@@ -112,7 +112,7 @@ impl<'a> Body<'a> {
         self.push(Op::Moves { d: pq[0], e: pq[1], a: met, b: unmet });
     }
 
-    fn convert(&mut self, instruction: &Instruction<'a, '_>) -> Said<()> {
+    fn convert(&mut self, instruction: &Instruction<'a, '_>) -> Parsed<()> {
         let [to, from] = exactly(instruction)?;
         let (modifiers, to_kind, from_kind) = match instruction.modifiers {
             [modifiers @ .., to, from] => (modifiers, Type::named(to), Type::named(from)),
@@ -145,7 +145,7 @@ impl<'a> Body<'a> {
     }
 
     /// `bf16` came to `cvt` step by step.
-    fn allow_bf16(&self, to: Type, from: Type) -> Said<()> {
+    fn allow_bf16(&self, to: Type, from: Type) -> Parsed<()> {
         let target = self.header.target;
         match (to, from) {
             (_, Type::BF16) => Err("conversions from bf16 are not in this subset: shift by 16".into()),
@@ -157,7 +157,7 @@ impl<'a> Body<'a> {
     }
 
     /// `fma` on two bf16 came before `add`, `sub` and `mul`.
-    fn allow_bf16x2(&self, name: &str, kind: Type) -> Said<()> {
+    fn allow_bf16x2(&self, name: &str, kind: Type) -> Parsed<()> {
         let (target, version) = if name == "fma" { (80, 70) } else { (90, 78) };
         let header = &self.header;
         let early = kind == Type::BF16X2 && (header.target < target || header.version < version);
@@ -168,13 +168,13 @@ impl<'a> Body<'a> {
     }
 
     /// A register that may be wider than the value read from it.
-    pub(super) fn wide_register(&mut self, name: &'a str, kind: Type) -> Said<Place> {
+    pub(super) fn wide_register(&mut self, name: &'a str, kind: Type) -> Parsed<Place> {
         let register = self.any_register(name)?;
         let fits = kind.accepts_wider(register.kind);
         if fits { Ok(register.place) } else { Err(mismatch(name, register.kind, kind)) }
     }
 
-    fn address_to_global(&mut self, instruction: &Instruction<'a, '_>) -> Said<()> {
+    fn address_to_global(&mut self, instruction: &Instruction<'a, '_>) -> Parsed<()> {
         match instruction.modifiers {
             ["to", "global", "u64"] => {}
             _ => return Err(unknown(instruction)),
@@ -190,7 +190,7 @@ impl<'a> Body<'a> {
     }
 
     /// The type of a move that packs `count` values, and of those values.
-    fn packing(&self, instruction: &Instruction, count: usize) -> Said<(Type, Type)> {
+    fn packing(&self, instruction: &Instruction, count: usize) -> Parsed<(Type, Type)> {
         match (instruction.modifiers, count) {
             (["b32"], 2) => Ok((Type::B32, Type::B16)),
             (["b64"], 2) => Ok((Type::B64, Type::B32)),
@@ -200,7 +200,7 @@ impl<'a> Body<'a> {
     }
 
     /// PTX wants the elements of a vector in a move to be of one class.
-    fn one_class(&mut self, elements: &[Operand<'a>]) -> Said<()> {
+    fn one_class(&mut self, elements: &[Operand<'a>]) -> Parsed<()> {
         let mut classes = Vec::new();
         for element in elements {
             if let Operand::Name(name) = element {
@@ -218,7 +218,7 @@ impl<'a> Body<'a> {
         instruction: &Instruction<'a, '_>,
         to: &Operand<'a>,
         from: &[Operand<'a>],
-    ) -> Said<()> {
+    ) -> Parsed<()> {
         let (whole, part) = self.packing(instruction, from.len())?;
         self.one_class(from)?;
         let d = self.result(to, whole)?;
@@ -247,7 +247,7 @@ impl<'a> Body<'a> {
         instruction: &Instruction<'a, '_>,
         to: &[Operand<'a>],
         from: &Operand<'a>,
-    ) -> Said<()> {
+    ) -> Parsed<()> {
         let (whole, part) = self.packing(instruction, to.len())?;
         self.one_class(to)?;
         let a = match from {
@@ -267,7 +267,7 @@ impl<'a> Body<'a> {
     }
 
     /// `mov.u32 d, name;` of a shared array, or of the parameter.
-    fn array_address(&mut self, instruction: &Instruction<'a, '_>, to: &Operand<'a>, name: &str) -> Said<()> {
+    fn address_of(&mut self, instruction: &Instruction<'a, '_>, to: &Operand<'a>, name: &str) -> Parsed<()> {
         let (modifiers, kind) = typed(instruction)?;
         let address =
             matches!(kind.class(), Class::Bits | Class::Unsigned | Class::Signed) && kind.bits() >= 32;
@@ -282,7 +282,7 @@ impl<'a> Body<'a> {
     }
 
     /// `mov.u32 d, %tid.x;`
-    fn special(&mut self, instruction: &Instruction<'a, '_>, to: &Operand<'a>, name: &str) -> Said<()> {
+    fn special(&mut self, instruction: &Instruction<'a, '_>, to: &Operand<'a>, name: &str) -> Parsed<()> {
         let (modifiers, kind) = typed(instruction)?;
         if !Type::U32.accepts(kind) || !modifiers.is_empty() {
             return Err(format!("`{name}` is .u32, not .{}", kind.name()));

@@ -1,11 +1,11 @@
 //! Instructions that leave the straight line, or wait for other threads.
 
-use super::{Body, Instruction, Operand, Said, exactly, unknown};
+use super::{Body, Instruction, Operand, Parsed, exactly, unknown};
 use crate::ptx::program::{Op, ShuffleMode};
 use crate::ptx::types::Type;
 
 impl<'a> Body<'a> {
-    pub(super) fn branch(&mut self, instruction: &Instruction<'a, '_>) -> Said<()> {
+    pub(super) fn branch(&mut self, instruction: &Instruction<'a, '_>) -> Parsed<()> {
         match instruction.modifiers {
             [] | ["uni"] => {}
             _ => return Err(unknown(instruction)),
@@ -18,7 +18,7 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    pub(super) fn leave(&mut self, instruction: &Instruction<'a, '_>) -> Said<()> {
+    pub(super) fn leave(&mut self, instruction: &Instruction<'a, '_>) -> Parsed<()> {
         let [] = exactly(instruction)?;
         if !instruction.modifiers.is_empty() {
             return Err(unknown(instruction));
@@ -27,7 +27,7 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    pub(super) fn barrier(&mut self, instruction: &Instruction<'a, '_>) -> Said<()> {
+    pub(super) fn barrier(&mut self, instruction: &Instruction<'a, '_>) -> Parsed<()> {
         match (instruction.modifiers, instruction.operands) {
             (["sync"], [Operand::Integer(0)]) => {
                 self.push(Op::Barrier);
@@ -38,7 +38,7 @@ impl<'a> Body<'a> {
     }
 
     /// `shfl.sync.MODE.b32 d|p, a, b, c, mask;`
-    pub(super) fn shuffle(&mut self, instruction: &Instruction<'a, '_>) -> Said<()> {
+    pub(super) fn shuffle(&mut self, instruction: &Instruction<'a, '_>) -> Parsed<()> {
         let mode = match instruction.modifiers {
             ["sync", "up", "b32"] => ShuffleMode::Up,
             ["sync", "down", "b32"] => ShuffleMode::Down,
@@ -58,7 +58,7 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    pub(super) fn active_mask(&mut self, instruction: &Instruction<'a, '_>) -> Said<()> {
+    pub(super) fn active_mask(&mut self, instruction: &Instruction<'a, '_>) -> Parsed<()> {
         let ["b32"] = instruction.modifiers else {
             return Err(unknown(instruction));
         };

@@ -1,38 +1,38 @@
 //! Loads and stores.
 
-use super::{Body, Instruction, Operand, Said, exactly, mismatch, unknown};
+use super::{Body, Instruction, Operand, Parsed, exactly, mismatch, unknown};
 use crate::ptx::program::{At, Op, Space, Vector, Width};
 use crate::ptx::types::{Class, Type};
 
-/// What the modifiers of an access say.
+/// The modifiers of an access.
 struct Access {
-    space: Where,
+    space: StateSpace,
     cached: bool,
     count: u8,
     kind: Type,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Where {
+enum StateSpace {
     Param,
     Global,
     Shared,
 }
 
 impl<'a> Body<'a> {
-    pub(super) fn load(&mut self, instruction: &Instruction<'a, '_>) -> Said<()> {
+    pub(super) fn load(&mut self, instruction: &Instruction<'a, '_>) -> Parsed<()> {
         let access = self.access(instruction, &["cs", "cg"])?;
         let [to, from] = exactly(instruction)?;
         let Operand::Address(base, offset) = from else {
             return Err(format!("expected an address in brackets, not {from:?}"));
         };
-        if access.space == Where::Param {
+        if access.space == StateSpace::Param {
             return self.load_param(&access, to, base, *offset);
         }
         let at = self.at(access.space, base, *offset)?;
         let (d, register) = self.elements(to, &access, Body::loaded)?;
         let from = match (access.space, access.cached) {
-            (Where::Shared, _) => Space::Shared,
+            (StateSpace::Shared, _) => Space::Shared,
             (_, true) => Space::Constant,
             (_, false) => Space::Global,
         };
@@ -40,7 +40,7 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    fn load_param(&mut self, access: &Access, to: &Operand<'a>, base: &'a str, offset: i32) -> Said<()> {
+    fn load_param(&mut self, access: &Access, to: &Operand<'a>, base: &'a str, offset: i32) -> Parsed<()> {
         if base != self.block {
             // A register that holds an address of the parameter's space.
             if self.array(base).is_some() || !base.starts_with('%') {
@@ -57,27 +57,27 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    pub(super) fn store(&mut self, instruction: &Instruction<'a, '_>) -> Said<()> {
+    pub(super) fn store(&mut self, instruction: &Instruction<'a, '_>) -> Parsed<()> {
         let access = self.access(instruction, &["cs", "cg", "wt"])?;
         let [to, from] = exactly(instruction)?;
         let Operand::Address(base, offset) = to else {
             return Err(format!("expected an address in brackets, not {to:?}"));
         };
-        if access.space == Where::Param || access.cached {
+        if access.space == StateSpace::Param || access.cached {
             return Err(unknown(instruction));
         }
         let at = self.at(access.space, base, *offset)?;
         let (a, register) = self.elements(from, &access, Body::stored)?;
         let to = match access.space {
-            Where::Shared => Space::Shared,
-            Where::Param | Where::Global => Space::Global,
+            StateSpace::Shared => Space::Shared,
+            StateSpace::Param | StateSpace::Global => Space::Global,
         };
         self.push(Op::Store { to, at, value: width(access.kind, register), a });
         Ok(())
     }
 
     /// `cp.async.cg.shared.global [to], [from], bytes;` and what waits for such copies.
-    pub(super) fn copy(&mut self, instruction: &Instruction<'a, '_>) -> Said<()> {
+    pub(super) fn copy(&mut self, instruction: &Instruction<'a, '_>) -> Parsed<()> {
         let bytes: &[i128] = match (instruction.modifiers, instruction.operands) {
             (["async", "commit_group"], []) => {
                 self.push(Op::Commit);
@@ -104,20 +104,20 @@ impl<'a> Body<'a> {
         if !bytes.contains(n) {
             return Err(format!("this copy moves {bytes:?} bytes, not {n}"));
         }
-        let to = self.at(Where::Shared, to, *to_offset)?;
-        let from = self.at(Where::Global, from, *from_offset)?;
+        let to = self.at(StateSpace::Shared, to, *to_offset)?;
+        let from = self.at(StateSpace::Global, from, *from_offset)?;
         self.push(Op::Copy { to, from, bytes: *n as u8 });
         Ok(())
     }
 
     /// Reads modifiers, in the order of the contract: space, `.nc`, caching, vector, type.
-    fn access(&self, instruction: &Instruction, hints: &[&str]) -> Said<Access> {
+    fn access(&self, instruction: &Instruction, hints: &[&str]) -> Parsed<Access> {
         let none = || unknown(instruction);
         let (space, rest) = instruction.modifiers.split_first().ok_or_else(none)?;
         let (space, global) = match *space {
-            "param" => (Where::Param, false),
-            "global" => (Where::Global, true),
-            "shared" => (Where::Shared, false),
+            "param" => (StateSpace::Param, false),
+            "global" => (StateSpace::Global, true),
+            "shared" => (StateSpace::Shared, false),
             _ => return Err(none()),
         };
         let take = |rest: &mut &[&str], found: bool| {
@@ -134,8 +134,8 @@ impl<'a> Body<'a> {
             return Err("`.L1::no_allocate` needs PTX 7.4".into());
         }
         let count = match rest.first() {
-            Some(&"v2") if space != Where::Param => 2,
-            Some(&"v4") if space != Where::Param => 4,
+            Some(&"v2") if space != StateSpace::Param => 2,
+            Some(&"v4") if space != StateSpace::Param => 4,
             _ => 1,
         };
         take(&mut rest, count > 1);
@@ -152,9 +152,9 @@ impl<'a> Body<'a> {
         Ok(Access { space, cached, count, kind })
     }
 
-    fn at(&mut self, space: Where, base: &'a str, offset: i32) -> Said<At> {
+    fn at(&mut self, space: StateSpace, base: &'a str, offset: i32) -> Parsed<At> {
         if let Some(start) = self.array(base).map(|array| array.start) {
-            if space != Where::Shared {
+            if space != StateSpace::Shared {
                 return Err(format!("`{base}` lies in another memory"));
             }
             return Ok(At { base: self.constant(start as u64), offset });
@@ -162,8 +162,8 @@ impl<'a> Body<'a> {
         let register = self.any_register(base)?;
         let integer = !matches!(register.kind.class(), Class::Float | Class::Pred);
         let wide = match space {
-            Where::Shared => register.kind.bits() >= 32,
-            Where::Param | Where::Global => register.kind.bits() == 64,
+            StateSpace::Shared => register.kind.bits() >= 32,
+            StateSpace::Param | StateSpace::Global => register.kind.bits() == 64,
         };
         if integer && wide {
             Ok(At { base: register.place, offset })
@@ -177,8 +177,8 @@ impl<'a> Body<'a> {
         &mut self,
         operand: &Operand<'a>,
         access: &Access,
-        one: impl Fn(&mut Body<'a>, &Operand<'a>, Type) -> Said<(u32, Type)>,
-    ) -> Said<(Vector, Type)> {
+        one: impl Fn(&mut Body<'a>, &Operand<'a>, Type) -> Parsed<(u32, Type)>,
+    ) -> Parsed<(Vector, Type)> {
         let elements = match operand {
             Operand::Vector(elements) if access.count > 1 => elements.as_slice(),
             single if access.count == 1 => std::slice::from_ref(single),
@@ -199,7 +199,7 @@ impl<'a> Body<'a> {
         Ok((Vector { count: access.count, places }, register))
     }
 
-    fn loaded(&mut self, operand: &Operand<'a>, kind: Type) -> Said<(u32, Type)> {
+    fn loaded(&mut self, operand: &Operand<'a>, kind: Type) -> Parsed<(u32, Type)> {
         match operand {
             Operand::Name(name) => {
                 let register = self.any_register(name)?;
@@ -214,7 +214,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    fn stored(&mut self, operand: &Operand<'a>, kind: Type) -> Said<(u32, Type)> {
+    fn stored(&mut self, operand: &Operand<'a>, kind: Type) -> Parsed<(u32, Type)> {
         match operand {
             Operand::Name(_) => self.loaded(operand, kind),
             number => Ok((self.source(number, kind)?, kind)),

@@ -62,7 +62,7 @@ pub(crate) struct Body<'a> {
     guard: Guard,
 }
 
-type Said<T> = Result<T, String>;
+type Parsed<T> = Result<T, String>;
 
 impl<'a> Body<'a> {
     pub(crate) fn new(header: Header, block: &'a str, params: u32) -> Body<'a> {
@@ -90,7 +90,7 @@ impl<'a> Body<'a> {
     }
 
     /// Declares one register, or `count` numbered ones.
-    pub(crate) fn declare(&mut self, name: &'a str, count: Option<u64>, kind: Type) -> Said<()> {
+    pub(crate) fn declare(&mut self, name: &'a str, count: Option<u64>, kind: Type) -> Parsed<()> {
         let known = match count {
             None => self.is_taken(name) || self.singles.insert(name, kind).is_some(),
             Some(_) if name.ends_with(|c: char| c.is_ascii_digit()) => {
@@ -101,7 +101,7 @@ impl<'a> Body<'a> {
         if known { Err(format!("`{name}` is declared twice")) } else { Ok(()) }
     }
 
-    pub(crate) fn share(&mut self, name: &'a str, array: Array) -> Said<()> {
+    pub(crate) fn share(&mut self, name: &'a str, array: Array) -> Parsed<()> {
         if self.is_taken(name) {
             return Err(format!("`{name}` is declared twice"));
         }
@@ -113,7 +113,7 @@ impl<'a> Body<'a> {
         self.kind_of(name).is_some() || self.array(name).is_some() || name == self.block
     }
 
-    pub(crate) fn label(&mut self, name: &'a str) -> Said<()> {
+    pub(crate) fn label(&mut self, name: &'a str) -> Parsed<()> {
         if name.contains(['.', '%', ':']) {
             return Err(format!("`{name}` is no name for a label"));
         }
@@ -123,7 +123,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    pub(crate) fn instruction(&mut self, instruction: &Instruction<'a, '_>) -> Said<()> {
+    pub(crate) fn instruction(&mut self, instruction: &Instruction<'a, '_>) -> Parsed<()> {
         self.line = instruction.line;
         self.guard = match instruction.guard {
             None => Guard::Always,
@@ -207,7 +207,7 @@ impl<'a> Body<'a> {
         (canonical && number.parse::<u64>().ok()? < *count).then_some(*kind)
     }
 
-    fn any_register(&mut self, name: &'a str) -> Said<Register> {
+    fn any_register(&mut self, name: &'a str) -> Parsed<Register> {
         if let Some(register) = self.used.get(name) {
             return Ok(*register);
         }
@@ -218,7 +218,7 @@ impl<'a> Body<'a> {
     }
 
     /// The slot of a register that an instruction uses as `kind`.
-    fn register(&mut self, name: &'a str, kind: Type) -> Said<Place> {
+    fn register(&mut self, name: &'a str, kind: Type) -> Parsed<Place> {
         let register = self.any_register(name)?;
         if kind.accepts(register.kind) {
             Ok(register.place)
@@ -227,7 +227,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    fn result(&mut self, operand: &Operand<'a>, kind: Type) -> Said<Place> {
+    fn result(&mut self, operand: &Operand<'a>, kind: Type) -> Parsed<Place> {
         match operand {
             Operand::Name(name) => self.register(name, kind),
             other => Err(format!("the result must be a register, not {other:?}")),
@@ -235,7 +235,7 @@ impl<'a> Body<'a> {
     }
 
     /// The slot of an operand that is read as `kind`: a register or a number.
-    fn source(&mut self, operand: &Operand<'a>, kind: Type) -> Said<Place> {
+    fn source(&mut self, operand: &Operand<'a>, kind: Type) -> Parsed<Place> {
         match operand {
             Operand::Name(name) => self.register(name, kind),
             number => {
@@ -251,7 +251,7 @@ fn mismatch(name: &str, register: Type, wanted: Type) -> String {
 }
 
 /// A number as bits of type `kind`. PTX would cut what does not fit; here it is refused.
-fn number_bits(operand: &Operand, kind: Type) -> Said<u64> {
+fn number_bits(operand: &Operand, kind: Type) -> Parsed<u64> {
     let bits = kind.bits();
     match (operand, kind.class()) {
         (Operand::Integer(value), Class::Pred) => match value {
@@ -273,7 +273,7 @@ fn number_bits(operand: &Operand, kind: Type) -> Said<u64> {
 }
 
 /// An instruction's operands, if there are `N` of them.
-fn exactly<'o, 'a, const N: usize>(instruction: &Instruction<'a, 'o>) -> Said<&'o [Operand<'a>; N]> {
+fn exactly<'o, 'a, const N: usize>(instruction: &Instruction<'a, 'o>) -> Parsed<&'o [Operand<'a>; N]> {
     instruction
         .operands
         .try_into()
@@ -281,7 +281,7 @@ fn exactly<'o, 'a, const N: usize>(instruction: &Instruction<'a, 'o>) -> Said<&'
 }
 
 /// The type that a list of modifiers ends with, and the modifiers before it.
-fn typed<'a, 'i>(instruction: &Instruction<'a, 'i>) -> Said<(&'i [&'a str], Type)> {
+fn typed<'a, 'i>(instruction: &Instruction<'a, 'i>) -> Parsed<(&'i [&'a str], Type)> {
     let kind = instruction.modifiers.split_last().and_then(|(last, rest)| Some((rest, Type::named(last)?)));
     kind.ok_or_else(|| unknown(instruction))
 }

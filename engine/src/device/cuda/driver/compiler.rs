@@ -25,7 +25,7 @@ pub(super) fn load(name: &str, text: &str) -> Result<sys::CUmodule, CudaError> {
     Ok(module)
 }
 
-/// What the compiler says: of errors in the text; and of registers and spills, where somebody reads it.
+/// The compiler's log: errors in the text; registers and spills, if somebody reads them.
 struct CompilerLog {
     errors: Vec<u8>,
     facts: Vec<u8>,

@@ -103,7 +103,7 @@ impl PinnedDownload {
 
 impl Drop for Chunk {
     fn drop(&mut self) {
-        // What travels still uses the memory. On a lost device nothing travels and nothing is to report.
+        // Copies under way still use the memory. A lost device has none, and nothing to report.
         let _ = self.idle.wait();
         let start = self.start.cast::<c_void>();
         // SAFETY: allocated in `new`, freed once.

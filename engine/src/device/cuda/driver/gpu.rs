@@ -23,7 +23,7 @@ pub(super) struct CudaBuffer {
     origin: CudaOrigin,
 }
 
-/// Where memory comes from decides how it is given back.
+/// The origin of memory, which decides how it is given back.
 pub(super) enum CudaOrigin {
     /// `cuMemAlloc`.
     Allocated,
@@ -69,7 +69,7 @@ impl Drop for CudaBuffer {
     }
 }
 
-/// What a GPU is and can.
+/// The properties of a GPU.
 pub(super) struct CudaFacts {
     /// The driver's name of it.
     pub name: String,
@@ -77,7 +77,7 @@ pub(super) struct CudaFacts {
     multiprocessors: u32,
     /// True for a driver that computes on the processor, which tests use.
     pub is_simulated: bool,
-    /// What kernels are written for.
+    /// The target that kernels are written for.
     pub target: PtxTarget,
 }
 
@@ -90,13 +90,13 @@ pub(super) struct CudaDevice {
     pub ends: [Event; 2],
     /// By stream: partial results of reductions, which work in order may share.
     pub scratch: [Mutex<Option<CudaBuffer>>; 2],
-    /// What is to be unloaded.
+    /// Modules to be unloaded.
     pub retired: Arc<RetiredModules>,
     /// The devices whose direct access was tried already, with whatever outcome.
     reached: Mutex<BTreeSet<sys::CUdevice>>,
 }
 
-/// How many devices the driver shows.
+/// The number of devices that the driver shows.
 pub(in crate::device) fn count() -> Result<usize, CudaError> {
     loaded()?;
     result::device::get_count().during("counting devices").map(|n| n.max(0) as usize)

@@ -49,7 +49,7 @@ impl GraphRecording {
     }
 }
 
-/// What is captured for one stream of a GPU.
+/// The captured work of one stream of a GPU.
 struct Branch<'a> {
     gpu: &'a CudaDevice,
     of: Stream,
@@ -156,7 +156,7 @@ impl<'a> Plan<'a> {
         Ok(self.branches.len() - 1)
     }
 
-    /// What one launch takes.
+    /// Captures one launch.
     fn jobs(&mut self, on: usize, jobs: &'a [Job]) -> Result<(), CudaError> {
         let branch = &mut self.branches[on];
         let plan = plan_of(jobs, branch.gpu.schedule_facts())?;
@@ -207,7 +207,7 @@ impl<'a> Plan<'a> {
 }
 
 impl Branch<'_> {
-    /// What it is given from now on comes after what the other was given so far.
+    /// Orders work given from now on after the work that the other was given so far.
     fn after(&self, other: &Branch) -> Result<(), CudaError> {
         other.end.mark(other.stream)?;
         other.end.block(&self.gpu.primary, self.stream)

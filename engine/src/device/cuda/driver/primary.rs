@@ -128,7 +128,7 @@ pub(super) struct Event {
     pub raw: sys::CUevent,
 }
 
-/// What an event is for; one that is not measured costs less.
+/// The purpose of an event; one that is not measured costs less.
 pub(super) enum Purpose {
     /// Work waits for it.
     Order,

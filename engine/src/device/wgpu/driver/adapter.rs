@@ -1,4 +1,4 @@
-//! Which adapters there are, and what each can do.
+//! The adapters of this machine, and the properties of each.
 
 use std::sync::OnceLock;
 
@@ -84,8 +84,8 @@ fn found() -> Result<Vec<(wgpu::Adapter, AdapterFacts)>, WgpuError> {
     Ok(all.into_iter().map(|(facts, _, adapter)| (adapter, facts)).collect())
 }
 
-/// How many adapters can compute. OpenGL is not used. None in a process that was forked from one that used
-/// adapters.
+/// The number of adapters that can compute. OpenGL is not used. None in a process that was forked from one
+/// that used adapters.
 pub(in crate::device) fn count() -> usize {
     found().map_or(0, |all| all.len())
 }
@@ -150,8 +150,7 @@ impl AdapterFacts {
         }
     }
 
-    /// How kernels are written for this adapter, as long as nothing is known about what it rounds
-    /// correctly.
+    /// The target of kernels for this adapter, as long as its rounding is not known.
     pub(super) fn target(&self, shrink: &Shrink) -> WgslTarget {
         let is_hardware = self.kind != AdapterKind::Cpu || shrink.hardware;
         WgslTarget {

@@ -14,7 +14,7 @@ use crate::device::wgpu::error::WgpuError;
 pub(super) struct WgpuBuffer {
     pub(super) raw: wgpu::Buffer,
     bytes: u64,
-    /// Where this process finds it.
+    /// Its address in this process.
     address: Option<usize>,
 }
 
@@ -24,7 +24,7 @@ impl WgpuBuffer {
         self.bytes
     }
 
-    /// Where this process finds it, if it does. What is there is known to be up to date after
+    /// Its address in this process, if it has one. Its contents are known to be up to date after
     /// [`WgpuDevice::show_buffer`].
     pub fn address(&self) -> Option<usize> {
         self.address
@@ -42,7 +42,7 @@ impl WgpuBuffer {
 /// Bytes on their way into a buffer of their own, which this process maps.
 pub(super) struct StagedDownload {
     staging: wgpu::Buffer,
-    /// How much of it is mapped, and where in that the bytes are.
+    /// The number of mapped words, and the place of the bytes in them.
     words: u64,
     bytes: Range<usize>,
     submission: wgpu::SubmissionIndex,
@@ -55,7 +55,7 @@ const MOST_KEPT: usize = 64;
 /// Copies under way at once: the driver keeps a copy of what is.
 const UNDER_WAY: usize = 4;
 
-/// How long an answer may take that another thread's poll has already fetched.
+/// The time limit of an answer that another thread's poll has already fetched.
 const DELIVERY: std::time::Duration = std::time::Duration::from_secs(30);
 
 impl WgpuDevice {

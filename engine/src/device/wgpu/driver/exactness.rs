@@ -1,4 +1,4 @@
-//! Which operations an adapter rounds correctly, and what it does with subnormals: measured, because Vulkan,
+//! Trials of an adapter: which operations it rounds correctly, and what it does with subnormals. Vulkan,
 //! Metal and DX12 allow division, square root and fused multiply-add to be off and subnormals to be flushed,
 //! and no driver says what its own do.
 
@@ -54,7 +54,7 @@ macro_rules! condition {
     };
 }
 
-/// What says whether subnormals are flushed.
+/// The operations that show whether subnormals are flushed.
 const ARITHMETIC: [Trial; 3] = [
     trial!("+", k, [a, b, _] => k.binary(BinaryOp::Add, a, b), a + b),
     trial!("-", k, [a, b, _] => k.binary(BinaryOp::Sub, a, b), a - b),
@@ -63,7 +63,7 @@ const ARITHMETIC: [Trial; 3] = [
 const DIVISION: Trial = trial!("/", k, [a, b, _] => k.binary(BinaryOp::Div, a, b), a / b);
 const SQRT: Trial = trial!("sqrt", k, [a, ..] => k.unary(UnaryOp::Sqrt, a), a.sqrt());
 const FMA: Trial = trial!("fma", k, [a, b, c] => k.fma(a, b, c), a.mul_add(b, c));
-/// What never flushes them.
+/// The operations that never flush them.
 const COMPARISONS: [Trial; 5] = [
     condition!("<", Lt, a, b => a < b),
     condition!("<=", Le, a, b => a <= b),
@@ -87,7 +87,7 @@ const fn through_f64<const POWER: i32>() -> Trial {
     }
 }
 
-/// What all results of an operation show.
+/// The finding from all results of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Verdict {
     Exact,
@@ -162,7 +162,7 @@ fn flushed(dtype: DType, bits: u64, flush: bool) -> u64 {
     if flush && is_subnormal(dtype, bits) { bits & sign } else { bits }
 }
 
-/// What an operation of a type does with subnormal operands, and with subnormal results of others.
+/// The treatment by an operation of a type of subnormal operands, and of subnormal results of others.
 fn treatment(trial: &Trial, dtype: DType, given: &[u64]) -> SubnormalTrial {
     let found = |of_results: bool| {
         let (mut is_kept, mut is_flushed) = (true, true);
@@ -192,7 +192,7 @@ fn canonical(dtype: DType, bits: u64) -> u64 {
     if is_nan { u64::MAX } else { bits }
 }
 
-/// What bits of results show that should be the `expected` ones.
+/// The finding from bits of results, compared with the `expected` ones.
 fn verdict(results: impl Iterator<Item = ([u64; 2], u64)>) -> Verdict {
     let (mut is_exact, mut is_flushed) = (true, true);
     for ([kept, flushed], given) in results {
@@ -237,7 +237,7 @@ impl WgpuDevice {
         }
     }
 
-    /// What the driver's own operations do with subnormals; nothing of a type that it lacks.
+    /// The treatment of subnormals by the driver's own operations; none of a type that it lacks.
     pub(super) fn treatments(&self) -> Vec<SubnormalTrial> {
         let (native, quotients) = (self.native(), [DIVISION, SQRT, FMA]);
         let conversions = if native.f64 { &CONVERSIONS[..] } else { &[] };
@@ -300,7 +300,7 @@ impl WgpuDevice {
         }
     }
 
-    /// What operations show when they are written for a target.
+    /// The findings for operations that are written for a target.
     fn verdicts(
         &self,
         trials: &[Trial],
@@ -315,7 +315,7 @@ impl WgpuDevice {
         Ok(trials.iter().zip(&results).map(of).collect())
     }
 
-    /// What operations give at each point when they are written for a target; NaN as one pattern.
+    /// The results of operations at each point when they are written for a target; NaN as one pattern.
     fn results(
         &self,
         trials: &[Trial],

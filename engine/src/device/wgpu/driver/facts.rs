@@ -1,6 +1,6 @@
 //! Facts of an adapter, as its driver states them.
 
-/// What sort of processor an adapter is. The order is the order of preference.
+/// The sort of processor of an adapter. The order is the order of preference.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) enum AdapterKind {
     Discrete,
@@ -38,7 +38,7 @@ pub(super) struct AdapterFacts {
     pub subgroups: bool,
     /// Takes SPIR-V, so that float operations stay as they are written.
     pub strict_floats: bool,
-    /// What its driver promises of floats of so many bits; kernels in SPIR-V ask for all of it.
+    /// The promises of its driver for floats of so many bits; kernels in SPIR-V ask for all of them.
     pub float_controls: Vec<(FloatControl, u32)>,
 }
 

@@ -14,7 +14,7 @@ pub(super) struct WgpuDevice {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
     pub(super) facts: AdapterFacts,
-    /// How kernels are written, before it is known what the adapter rounds correctly.
+    /// The target of kernels before it is known what the adapter rounds correctly.
     pub(super) assumed: WgslTarget,
     pub(super) measured: OnceLock<WgslTarget>,
     pub(super) cautious: bool,
@@ -29,7 +29,7 @@ pub(super) struct WgpuDevice {
     pub(super) staging: Mutex<Vec<wgpu::Buffer>>,
 }
 
-/// What wgpu reported outside of a call's own result.
+/// Errors that wgpu reported outside of a call's own result.
 #[derive(Default)]
 pub(super) struct Failures {
     lost: Mutex<Option<String>>,
@@ -111,12 +111,12 @@ const MAX_BYTES: u64 = 5 << 30;
 /// own copy of the one before.
 const TRANSFER_BYTES: u64 = 8 << 20;
 
-/// What is encoded and not yet submitted.
+/// Commands that are encoded and not yet submitted.
 pub(super) struct Pending {
     pass: Option<(wgpu::CommandEncoder, wgpu::ComputePass<'static>)>,
     dispatches: usize,
     bytes: u64,
-    /// How often something was submitted.
+    /// The number of submissions.
     pub(super) submissions: u64,
     /// The launch blocks of this submission, and the buffer they go to just before it.
     pub(super) blocks: Vec<u8>,

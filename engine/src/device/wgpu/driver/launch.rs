@@ -190,7 +190,7 @@ impl WgpuDevice {
     }
 }
 
-/// How many submissions launches and replays take, and what is refused.
+/// The number of submissions of launches and replays, and refusals.
 #[cfg(test)]
 mod tests {
     use partita_kernels::{Builder, DType, Launch, View};

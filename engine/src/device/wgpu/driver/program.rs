@@ -92,7 +92,7 @@ impl WgpuDevice {
         if differ || kernel.body.iter().any(differs) { self.target() } else { &self.assumed }
     }
 
-    /// What was measured of this adapter.
+    /// The measured target of this adapter.
     pub(super) fn target(&self) -> &WgslTarget {
         self.measured.get_or_init(|| self.measure())
     }
@@ -250,7 +250,7 @@ const ARITHMETIC: [u32; 7] = [127, 129, 131, 133, 136, 140, 141];
 const OP_EXT_INST: u32 = 12;
 const FMA: u32 = 50;
 
-/// Where each instruction begins, and its opcode.
+/// The position of each instruction, and its opcode.
 fn instructions(words: &[u32]) -> impl Iterator<Item = (usize, u32)> {
     let next = |&at: &usize| Some(at + (words[at] >> 16).max(1) as usize).filter(|&at| at < words.len());
     std::iter::successors(Some(HEADER).filter(|&at| at < words.len()), next)

@@ -33,7 +33,7 @@ pub fn offered(adapter: &wgpu::Adapter) -> Vec<(FloatControl, u32)> {
     asked(&controls)
 }
 
-/// What a module may ask for all at once.
+/// The float controls that a module may ask for all at once.
 fn asked(given: &vk::PhysicalDeviceFloatControlsProperties) -> Vec<(FloatControl, u32)> {
     // The widths 16, 32 and 64.
     let kept = [

@@ -133,7 +133,7 @@ impl Selection<'_> {
         if range.is_below(limit) && !range.nan {
             return Some(self.convert(code, width, a, LastOperand::Element));
         }
-        // What is too small gives the least integer, and so does what is too large.
+        // Numbers that are too small or too large give the least integer.
         let beyond = self.number(from, limit, narrow);
         let most = self.constant((1u64 << (bits - 1)) - 1, width);
         let number = self.compare_floats(a, a, narrow, ORDERED);
@@ -177,7 +177,7 @@ impl FloatRange {
     }
 }
 
-/// What a value can be. Of the booleans in `guards`, all can be taken to be true.
+/// The range of a value. Of the booleans in `guards`, all can be taken to be true.
 pub(super) fn range(kernel: &Kernel, guards: &[Value], value: Value) -> FloatRange {
     RangeAnalysis { kernel, guards }.of(value, DEPTH)
 }
@@ -246,7 +246,7 @@ impl RangeAnalysis<'_> {
         }
     }
 
-    /// What a value can be where a comparison gave `outcome`.
+    /// The range of a value, given that a comparison gave `outcome`.
     fn under(&self, condition: Value, outcome: bool, value: Value, depth: usize) -> FloatRange {
         let range = self.of(value, depth);
         let (small, large) = match *self.op(condition) {

@@ -92,7 +92,7 @@ impl Selection<'_> {
         Some(())
     }
 
-    /// What was selected since the last section.
+    /// The instructions selected since the last section.
     fn section(&mut self, stores: Vec<VectorStore>) -> Section {
         let section = std::mem::take(&mut self.steps.body);
         Section { stores, ..section }

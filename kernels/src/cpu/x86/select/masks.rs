@@ -32,7 +32,7 @@ pub(super) enum MaskOp {
 }
 
 impl Selection<'_> {
-    /// What holds bools.
+    /// The register class of bools.
     pub(super) fn mask_class(&self) -> RegisterClass {
         match self.steps.level {
             IsaLevel::Avx512 => RegisterClass::Mask,
@@ -159,7 +159,7 @@ impl Selection<'_> {
         self.op(&t::GREATER, width, &[a, b])
     }
 
-    /// Where a lane is not 0.
+    /// A mask of the lanes that are not 0.
     pub(super) fn nonzero(&mut self, a: ValueId, width: LaneLayout) -> ValueId {
         match self.steps.level {
             IsaLevel::Avx512 => self.opmask_of(&t::TEST, width, &[a, a], None),

@@ -55,7 +55,7 @@ pub(in crate::cpu::x86) fn select(
             selection.ids[n].clone().into_iter().for_each(|id| selection.guard(id));
         }
     }
-    // What is stored as it was loaded is read before anything is written.
+    // Loads that are stored unchanged are read before anything is written.
     let here = vec![0; kernel.rank];
     let mut stored = Vec::new();
     for store in stores.iter().filter(|store| !is_guard(store)) {
@@ -98,7 +98,7 @@ pub(super) fn live(kernel: &Kernel) -> Vec<bool> {
 pub(super) struct Selection<'k> {
     pub(super) kernel: &'k Kernel,
     pub(super) shape: &'k LaunchShape,
-    /// Where rows lie that are computed together.
+    /// The layout of the rows that are computed together.
     jam: Option<&'k UnrollAndJam>,
     /// Which of them; of blocks that follow each other in a row, which of these.
     pub(super) row: usize,
@@ -161,7 +161,7 @@ impl<'k> Selection<'k> {
         }
     }
 
-    /// How numbers lie in a register.
+    /// The layout of numbers in a register.
     pub(super) fn width(&self, dtype: DType) -> Option<LaneLayout> {
         match self.class(dtype)? {
             RegisterClass::Vector(width) if dtype != DType::Bool => Some(width),
@@ -267,7 +267,7 @@ impl<'k> Selection<'k> {
         self.at_home(RegisterClass::Vector(width), home)
     }
 
-    /// Where these words lie in the pool, not among the arguments, whose words are empty yet.
+    /// The place of these words in the pool, not among the arguments, whose words are empty yet.
     fn words(&mut self, words: &[u64]) -> usize {
         let first = ARGUMENTS + ARGUMENT * self.kernel.arguments.len();
         let known = self.steps.pool[first..].windows(words.len()).position(|known| known == words);
@@ -369,7 +369,7 @@ impl<'k> Selection<'k> {
         Some(self.either(&t::IADD, width, &[index, first]))
     }
 
-    /// How far a coordinate grows from row to row, or from block to block.
+    /// The growth of a coordinate from row to row, or from block to block.
     fn rows_apart(&self, dim: usize) -> usize {
         match self.jam {
             Some(jam) => usize::from(jam.dim == dim),
@@ -399,7 +399,7 @@ impl<'k> Selection<'k> {
         }
     }
 
-    /// Where the row of a parameter is, or its neighbour at these offsets: a pointer, and the bytes from it.
+    /// The row of a parameter, or its neighbour at these offsets: a pointer, and the bytes from it.
     fn place(&mut self, param: usize, offsets: &[i32]) -> Option<(usize, i32)> {
         let size = self.kernel.params[param].dtype.size_bytes() as i64;
         let mut apart = offsets.to_vec();
@@ -435,7 +435,7 @@ impl<'k> Selection<'k> {
         Some(self.load_bools(home))
     }
 
-    /// What a store writes: bools as bytes, and loads in a register.
+    /// The value that a store writes: bools as bytes, and loads in a register.
     pub(super) fn stored(&mut self, value: Value) -> Option<ValueId> {
         let id = self.id(value);
         let dtype = self.dtype(value);

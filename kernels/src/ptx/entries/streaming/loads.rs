@@ -2,7 +2,7 @@
 //! those that stick out of what the kernel reads.
 
 use super::place::{edge_predicate, edge_register, edge_sides, edge_slot};
-use super::registers::{Detour, Fetch, Part, Streaming, TileRow};
+use super::registers::{Fetch, Part, SlowPath, Streaming, TileRow};
 use crate::dtype::DType;
 use crate::ir::Access;
 use crate::ptx::columns::{Column, Reach, Sides, depth};
@@ -20,7 +20,7 @@ impl Streaming<'_, '_> {
             self.w.op(&format!("@{cut} bra {from}"));
             self.fetch_whole(fetch);
             self.w.place(&back);
-            self.detours.push(Detour { from, back, fetch });
+            self.slow_paths.push(SlowPath { from, back, fetch });
         }
     }
 
@@ -28,12 +28,12 @@ impl Streaming<'_, '_> {
     fn is_cut(&mut self, Fetch { column, part, turn }: Fetch) -> Option<String> {
         let column = &self.plan.columns[column];
         let (sides, highest, bare) = match part {
-            Part::Own => (column.sides, column.planes.1, "%bare"),
-            Part::Again => (column.sides, column.tile_planes().1, "%bare"),
-            Part::Rim => (column.row_sides, column.row_planes.1, "%bare_rim"),
-            Part::Edges { row, distance } => return Some(edge_predicate("%loose", column, row, distance)),
+            Part::Column => (column.sides, column.planes.1, "%bare"),
+            Part::SharedCopy => (column.sides, column.tile_planes().1, "%bare"),
+            Part::HaloRow => (column.row_sides, column.row_planes.1, "%bare_rim"),
+            Part::WarpEdge { row, distance } => return Some(edge_predicate("%loose", column, row, distance)),
         };
-        let early = part != Part::Rim && highest + turn < sides.planes.0;
+        let early = part != Part::HaloRow && highest + turn < sides.planes.0;
         if sides == Sides::NONE || early {
             return Some("%cut".to_owned());
         }
@@ -46,23 +46,23 @@ impl Streaming<'_, '_> {
         Some(self.w.set(Class::Pred, "and.pred", &[&far, "%cut"]))
     }
 
-    /// Where a load finds its first element.
+    /// The address of the first element of a load.
     fn source(&mut self, column: &Column, part: Part) -> String {
         let p = column.param;
         let base = match part {
-            Part::Own => format!("%own{p}"),
-            Part::Again => format!("%again{p}"),
-            Part::Rim => format!("%rows{p}"),
-            Part::Edges { row, distance } => edge_register(column, row, distance),
+            Part::Column => format!("%own{p}"),
+            Part::SharedCopy => format!("%again{p}"),
+            Part::HaloRow => format!("%rows{p}"),
+            Part::WarpEdge { row, distance } => edge_register(column, row, distance),
         };
         self.in_plane(p, &base, "%after")
     }
 
-    /// Where a vector goes in shared memory, and the predicate that the thread fills that place.
+    /// The address of a vector in shared memory, and the predicate that the thread fills that place.
     fn destination(&self, column: &Column, part: Part, turn: i32) -> (Address, Option<String>) {
         let (row, lead) = match part {
-            Part::Own if column.apart => return (self.own_place(column, turn), None),
-            Part::Rim => (TileRow::Rim, column.row_planes.1),
+            Part::Column if column.apart => return (self.own_place(column, turn), None),
+            Part::HaloRow => (TileRow::Rim, column.row_planes.1),
             _ => (TileRow::Own, column.tile_planes().1),
         };
         (self.in_tile(column, row, (turn, lead)), self.fills(column, row))
@@ -73,7 +73,7 @@ impl Streaming<'_, '_> {
         let from = Address::at(&self.source(column, part));
         let bytes = self.size(column) * self.plan.lanes;
         match part {
-            Part::Own if !column.is_shared() => {
+            Part::Column if !column.is_shared() => {
                 let to = self.units(column, 0, turn + depth(column.planes) as i32 - 1);
                 let (space, (class, kind)) = (self.w.space(column.param), self.unit(column));
                 let load = |w: &mut PtxWriter| w.load_words(space, kind, &to, &from);
@@ -89,14 +89,14 @@ impl Streaming<'_, '_> {
                     }
                 }
             }
-            Part::Own | Part::Again | Part::Rim => {
+            Part::Column | Part::SharedCopy | Part::HaloRow => {
                 let (to, on) = self.destination(column, part, turn);
                 match on {
                     Some(on) => self.w.guarded(&on, |w| w.copy_async(&to, &from, bytes)),
                     None => self.w.copy_async(&to, &from, bytes),
                 }
             }
-            Part::Edges { row, distance } => {
+            Part::WarpEdge { row, distance } => {
                 let Some(sides) = edge_sides(column, row) else { return };
                 let [_, copied] = self.edge_elements(column, sides, distance);
                 let all = copied * self.size(column);
@@ -115,13 +115,13 @@ impl Streaming<'_, '_> {
     }
 
     /// The same loads element by element, those of the elements that the kernel reads.
-    pub(super) fn detour(&mut self, detour: &Detour) {
-        self.w.place(&detour.from);
-        let Fetch { column, part, turn } = detour.fetch;
+    pub(super) fn slow_path(&mut self, slow_path: &SlowPath) {
+        self.w.place(&slow_path.from);
+        let Fetch { column, part, turn } = slow_path.fetch;
         let column = &self.columns()[column];
         let at = self.source(column, part);
         match part {
-            Part::Own if !column.is_shared() => {
+            Part::Column if !column.is_shared() => {
                 let to = self.units(column, 0, turn + depth(column.planes) as i32 - 1);
                 let guard = match self.w.kernel.params[column.param as usize].access {
                     Access::In => None,
@@ -129,13 +129,13 @@ impl Streaming<'_, '_> {
                 };
                 self.pieces(column, &to, &at, guard);
             }
-            Part::Own | Part::Again | Part::Rim => {
+            Part::Column | Part::SharedCopy | Part::HaloRow => {
                 let (sides, lead) = match part {
-                    Part::Rim => (column.row_sides, column.row_planes.1),
-                    Part::Again => (column.sides, column.tile_planes().1),
+                    Part::HaloRow => (column.row_sides, column.row_planes.1),
+                    Part::SharedCopy => (column.sides, column.tile_planes().1),
                     _ => (column.sides, column.planes.1),
                 };
-                let early = part != Part::Rim && lead + turn < sides.planes.0;
+                let early = part != Part::HaloRow && lead + turn < sides.planes.0;
                 let sides = if early { Sides::NONE } else { sides };
                 let near = self.near(sides, lead);
                 let (to, on) = self.destination(column, part, turn);
@@ -144,7 +144,7 @@ impl Streaming<'_, '_> {
                     self.copy_element(column, (&to, &at), n, &inside, on.as_deref());
                 }
             }
-            Part::Edges { row, distance } => {
+            Part::WarpEdge { row, distance } => {
                 let Some(sides) = edge_sides(column, row) else { return };
                 let [_, copied] = self.edge_elements(column, sides, distance);
                 let moved = self.edge_offset(column, sides, distance);
@@ -160,7 +160,7 @@ impl Streaming<'_, '_> {
                 }
             }
         }
-        self.w.op(&format!("bra {}", detour.back));
+        self.w.op(&format!("bra {}", slow_path.back));
     }
 
     /// One element into shared memory, or 0 in its place.

@@ -10,7 +10,7 @@
 //!    lanes by shuffles, more of them out of shared memory;
 //! 4. computes, and stores a vector.
 //!
-//! Where neighbours across are read planes later than the column's newest vector, its place in shared memory
+//! If neighbours across are read planes later than the column's newest vector, its place in shared memory
 //! is kept so long, or, if there is no room, filled a second time, out of L2.
 //!
 //! `registers` names what a thread keeps, `place` says where it is, `loads` what it asks for; `planes` is the

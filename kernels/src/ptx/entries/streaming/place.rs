@@ -323,7 +323,7 @@ pub(super) fn column_register(quantity: Quantity) -> String {
     }
 }
 
-/// Where the edge lanes of a row find their neighbours so many vectors away, in the region's first plane.
+/// The register with the address of the edge lanes' neighbours so many vectors away, in the first plane.
 pub(super) fn edge_register(column: &Column, row: TileRow, distance: usize) -> String {
     let stem = match row {
         TileRow::Own => "%edges",
@@ -332,7 +332,7 @@ pub(super) fn edge_register(column: &Column, row: TileRow, distance: usize) -> S
     format!("{stem}{}_{distance}", column.param)
 }
 
-/// Where these are put in shared memory.
+/// The register with the address of these in shared memory.
 pub(super) fn edge_slot(column: &Column, row: TileRow, distance: usize) -> String {
     edge_register(column, row, distance) + "_put"
 }

@@ -21,7 +21,7 @@ pub(crate) fn entry(verified: &Verified, target: &PtxTarget, plan: &StreamingPla
         w: PtxWriter::new(verified, target),
         plan,
         stores,
-        detours: Vec::new(),
+        slow_paths: Vec::new(),
     };
     stream.w.side_by_side(plan.blocks);
     if plan.blocks > 1 {
@@ -30,14 +30,14 @@ pub(crate) fn entry(verified: &Verified, target: &PtxTarget, plan: &StreamingPla
     stream.locate();
     stream.fill();
     stream.planes();
-    for detour in std::mem::take(&mut stream.detours) {
-        stream.detour(&detour);
+    for slow_path in std::mem::take(&mut stream.slow_paths) {
+        stream.slow_path(&slow_path);
     }
     stream.w.finish("streaming")
 }
 
 impl Streaming<'_, '_> {
-    /// What the planes before the first would have left: turns that compute nothing.
+    /// Fills the registers with the planes before the first: turns that compute nothing.
     fn fill(&mut self) {
         self.w.note("what the first plane needs of those before it");
         let (before, ahead) = (self.plan.fill() as i32, self.plan.ahead as i32);
@@ -94,7 +94,7 @@ impl Streaming<'_, '_> {
         let registers =
             self.plan.columns.iter().enumerate().filter(|(_, c)| !c.is_shared() && kept(c.planes, turn));
         let registers: Vec<Fetch> =
-            registers.map(|(column, _)| Fetch { column, part: Part::Own, turn }).collect();
+            registers.map(|(column, _)| Fetch { column, part: Part::Column, turn }).collect();
         if !registers.is_empty() {
             let after = self.w.set(Class::B32, "mov.b32", &["%after"]);
             self.w.op("min.s32 %after, %after, %most");
@@ -116,17 +116,17 @@ impl Streaming<'_, '_> {
                     all.push(Fetch { column: n, part, turn });
                 }
             };
-            add(Part::Own, column.planes);
+            add(Part::Column, column.planes);
             if column.is_tile() && column.apart {
-                add(Part::Again, column.tile_planes());
+                add(Part::SharedCopy, column.tile_planes());
             }
             if column.rows != (0, 0) {
-                add(Part::Rim, column.row_planes);
+                add(Part::HaloRow, column.row_planes);
             }
             for row in [TileRow::Own, TileRow::Rim] {
                 let Some(sides) = edge_sides(column, row) else { continue };
                 for distance in 1..=sides.lanes(self.plan.lanes) {
-                    add(Part::Edges { row, distance }, sides.planes);
+                    add(Part::WarpEdge { row, distance }, sides.planes);
                 }
             }
         }

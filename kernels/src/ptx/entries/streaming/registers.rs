@@ -12,7 +12,7 @@ pub(super) struct Streaming<'a, 'k> {
     pub(super) stores: &'a [Store],
     /// The last slot.
     pub(super) x: usize,
-    pub(super) detours: Vec<Detour>,
+    pub(super) slow_paths: Vec<SlowPath>,
 }
 
 /// Something that a thread loads of a plane: what a turn of the loop finds there, counted from the walk's
@@ -27,13 +27,13 @@ pub(super) struct Fetch {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Part {
     /// Its own vector.
-    Own,
+    Column,
     /// The same once more, for others.
-    Again,
+    SharedCopy,
     /// The vector above or below, of a row at the rim of the block.
-    Rim,
+    HaloRow,
     /// Neighbours in its own row, or in that at the rim, at the edges of a warp: so many vectors away.
-    Edges { row: TileRow, distance: usize },
+    WarpEdge { row: TileRow, distance: usize },
 }
 
 /// A row of the block in shared memory that a thread fills.
@@ -44,7 +44,7 @@ pub(super) enum TileRow {
 }
 
 /// Loads of vectors that stick out, away from the loop: their labels, and what they load.
-pub(super) struct Detour {
+pub(super) struct SlowPath {
     pub(super) from: String,
     pub(super) back: String,
     pub(super) fetch: Fetch,
@@ -95,8 +95,8 @@ impl Streaming<'_, '_> {
         self.w.named(kind, &name)
     }
 
-    /// Where something of a plane is in shared memory, seen from the thread's own vector or one at the rim:
-    /// planes that a turn reads, `lead` planes ahead of the one it computes.
+    /// An address in shared memory, seen from the thread's own vector or one at the rim: of planes that a
+    /// turn reads, `lead` planes ahead of the one it computes.
     pub(super) fn in_tile(&self, column: &Column, row: TileRow, (turn, lead): (i32, i32)) -> Address {
         let stem = match row {
             TileRow::Own => "%put",
@@ -107,7 +107,7 @@ impl Streaming<'_, '_> {
         Address { register: format!("{stem}{}", column.param), bytes: i64::from(plane) * bytes }
     }
 
-    /// Where the thread's own vectors arrive.
+    /// The address at which the thread's own vectors arrive.
     pub(super) fn own_place(&self, column: &Column, turn: i32) -> Address {
         let at = self.in_tile(column, TileRow::Own, (turn, column.planes.1));
         match column.apart {

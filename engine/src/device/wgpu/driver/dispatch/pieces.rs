@@ -12,7 +12,7 @@ use partita_kernels::{DType, Form, Kernel, Launch, Verified};
 /// Lengths of buffers and windows are multiples of this many bytes, the size of the largest access.
 pub const LENGTH_MULTIPLE: u64 = 16;
 
-/// What one dispatch may touch.
+/// The limits of one dispatch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounds {
     /// Bytes one binding may span.
@@ -52,7 +52,7 @@ pub struct Piece {
 pub struct TooWide {
     /// Which parameter.
     pub param: usize,
-    /// What one point of it spans.
+    /// The bytes that one point of it spans.
     pub bytes: u64,
 }
 
@@ -140,7 +140,7 @@ pub(super) fn too_big(kernel: &Verified, launch: &Launch, bounds: &Bounds) -> Op
     wide.or(points.then_some(TooWide { param: 0, bytes: 0 }))
 }
 
-/// Where the boxes of the grid start.
+/// The starts of the boxes of the grid.
 fn starts(kernel: &Verified, launch: &Launch, chunk: &[usize]) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..chunk.len()).collect();
     order.sort_by_key(|&k| is_folded(kernel.kernel(), k));
@@ -168,7 +168,7 @@ pub struct IndexWindow {
     pub first: u64,
     /// Indices.
     pub count: u32,
-    /// What is bound; `element` is that of the first index.
+    /// The bound memory; `element` is that of the first index.
     pub window: Window,
 }
 
@@ -188,7 +188,7 @@ pub fn index_windows(dtype: DType, offset: i64, len: u64, bounds: &Bounds) -> Ve
         .collect()
 }
 
-/// What the adapter allows and how kernels were written for it.
+/// The adapter's limits, and the workgroup size that kernels were written for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// Bytes one storage binding may span.
@@ -210,7 +210,7 @@ pub struct Dispatch {
     pub groups: [u32; 3],
     /// The launch block.
     pub block: Vec<u32>,
-    /// What is bound after the launch block.
+    /// The bindings after the launch block.
     pub bound: Vec<Bound>,
 }
 
@@ -247,7 +247,7 @@ pub struct Work {
 /// Bytes of room for one partial result, whatever its type.
 pub const PARTIAL_BYTES: u64 = 8;
 
-/// What distinguishes one dispatch from others of its piece.
+/// The numbers by which one dispatch differs from others of its piece.
 pub(super) struct Pass {
     pub stage: usize,
     pub groups: [u32; 3],

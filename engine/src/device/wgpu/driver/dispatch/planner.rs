@@ -56,7 +56,7 @@ pub fn plan(
     Ok(work)
 }
 
-/// What one dispatch may touch.
+/// The limits of one dispatch.
 fn bounds(kernel: &Kernel, launch: &Launch, shader: &Shader, limits: &Limits) -> Bounds {
     let max_groups = u64::from(limits.max_groups).pow(3);
     let all = Bounds {
@@ -248,7 +248,7 @@ fn turned(kernel: &Kernel, piece: &Piece, side: usize) -> Option<usize> {
     let is_long = |dim: usize| piece.launch.extents[dim] >= side / 2;
     let x = piece.launch.extents.len() - 1;
     let inputs = kernel.params.iter().zip(&piece.launch.views).filter(|(p, _)| p.access == Access::In);
-    // What is the same along x is best loaded as it is.
+    // An operand that is the same along x is best loaded as it is.
     let crossed = |(_, view): (&Param, &View)| {
         let is_crossed = ![0, 1].contains(&view.strides[x]);
         (0..x).find(|&dim| is_crossed && is_long(dim) && view.strides[dim] == 1)

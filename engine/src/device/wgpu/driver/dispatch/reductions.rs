@@ -23,7 +23,7 @@ const MOST_PARTIALS: u64 = 1 << 24;
 /// Kept points from which on neighbouring invocations read neighbouring kept points of partial results.
 const WIDE: u64 = 32;
 
-/// What a pass of a reduction may touch.
+/// The limits of a pass of a reduction.
 pub(super) fn bounds(bounds: Bounds, folded: u64, workgroup_size: u32) -> Bounds {
     let capacity = capacity(&bounds);
     let max_kept = capacity / (u64::from(levels(folded)) + 2);
@@ -84,14 +84,14 @@ struct Block {
     index: u64,
 }
 
-/// Where the partial results of neighbouring blocks begin.
+/// The beginning of the partial results of neighbouring blocks.
 #[derive(Clone, Copy)]
 struct PartialPlace {
     side: usize,
     first: u64,
 }
 
-/// How the invocations of a pass divide the values among them.
+/// The division of values among the invocations of a pass.
 #[derive(Clone, Copy)]
 struct PassShape {
     log_threads: u32,
@@ -233,7 +233,7 @@ impl Reduction<'_> {
         Ok(BlockPass { launch, windows, numbers: first - base..last + 1 - base, shape })
     }
 
-    /// How invocations divide so many values of each kept point, if the adapter has so many.
+    /// The division of so many values of each kept point among invocations, if the adapter has so many.
     fn shape(&self, values: u64, is_across: bool) -> Option<PassShape> {
         let size = u64::from(self.workgroup_size());
         let threads = values.div_ceil(CHUNK.into()).next_power_of_two().min(if is_across { size } else { 1 });

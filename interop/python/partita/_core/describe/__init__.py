@@ -1,4 +1,5 @@
-"""Descriptions of arrays and parts: printed, in a notebook, in ``__distarray__`` and in ``__partitioned__``.
+"""Descriptions of arrays and parts: printed, in a notebook, in ``__distarray__`` and in ``__partitioned__``. `drawing` draws
+distributions.
 
 Parts on the host give a memoryview or a NumPy view of their memory, read-only and without a copy. Others, and
 bfloat16, which has no PEP 3118 format, give an object with ``__dlpack__``: an extension of both protocols.
@@ -12,12 +13,12 @@ import os
 import socket
 from typing import Any
 
-from .. import _native
-from .base import BaseArray
-from .dtypes import bfloat16, float32
-from .memory import size, to_host
-from .ranks.teams import of_members, of_processes
-from .watch import in_step
+from ... import _native
+from ..base import BaseArray
+from ..dtypes import bfloat16, float32
+from ..memory import size, to_host
+from ..ranks.teams import of_members, of_processes
+from ..watch import in_step
 
 _CELL = "padding:1px 14px 1px 0;text-align:left;background:none"
 _HEAD = f"{_CELL};font-weight:600;border-bottom:1px solid #8886"
@@ -164,7 +165,7 @@ def _visible(part: _native.Memory) -> Any:
 def distarray(part: _native.Part) -> dict[str, Any]:
     """A part's description in ``__distarray__``. Its halo is padding, at each seam as wide as both sides have it; the buffer
     is that window of the part's memory."""
-    described, shape, memory = _native.say_distarray(part)
+    described, shape, memory = _native.export_distarray(part)
     seen = _visible(memory)
     if tuple(seen.shape) != shape and not isinstance(seen, _native.Stored):
         # A part that owns nothing has no memory, of any shape.
@@ -204,7 +205,7 @@ def partitioned(array: BaseArray, shown: list[_native.Part] | None = None) -> di
         # Of an array without dimensions one process has all.
         dist = _native.Distribution((), team=_native.Team.local(1, "host"))
         everyone = [place for each in of_processes(team, "__partitioned__", mine) for place in each]
-    described = _native.say_partitioned(dist, everyone)
+    described = _native.export_partitioned(dist, everyone)
     described["get"] = get
     local = []
     # Where something is replicated there are fewer boxes than parts; each is held by the owner.

@@ -1,6 +1,6 @@
 //! Integer, bit and selection instructions.
 
-use super::rule::{Function, Meaning, Partial, Rule, logic};
+use super::rule::{Function, Partial, Rule, Semantics, logic};
 use crate::ptx::types::{Class, Type, Type::*};
 
 /// For each integer type its functions; `$u` is its unsigned form, `$w` and `$wu` the type twice as wide.
@@ -106,7 +106,8 @@ fn numeric(name: &str, modifiers: &[&str], kind: Type) -> Option<Rule> {
         _ => None,
     };
     if let Some(partial) = partial {
-        return Some(Rule { result: kind, operands: vec![kind, kind], meaning: Meaning::Partial(partial) });
+        let semantics = Semantics::Partial(partial);
+        return Some(Rule { result: kind, operands: vec![kind, kind], semantics });
     }
     let binary: Option<Function> = match (name, modifiers) {
         ("add", []) => of!(kind, add),

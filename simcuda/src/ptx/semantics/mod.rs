@@ -9,7 +9,7 @@ mod rule;
 
 use super::types::Type;
 pub(crate) use convert::conversion;
-pub(crate) use rule::{Function, Meaning, Partial, Rule, logic};
+pub(crate) use rule::{Function, Partial, Rule, Semantics, logic};
 
 /// The rule of `name` with its modifiers, the last of which is the type.
 pub(crate) fn rule(name: &str, modifiers: &[&str], kind: Type) -> Option<Rule> {

@@ -19,7 +19,7 @@ use crate::verify::Verified;
 use crate::verify::footprint::Footprint;
 
 /// The machine code of one kernel.
-pub(super) struct Machine {
+pub(super) struct JitCache {
     prepared: CodeGenerator,
     codes: CodeCache<LaunchShape, LaunchCodes>,
     /// Rows that are computed together.
@@ -105,12 +105,12 @@ impl ExecutableCode {
         }
         #[cfg(target_arch = "x86_64")]
         {
-            type MachineRows = unsafe extern "sysv64" fn(table: *mut u64, pool: *const u64) -> usize;
+            type RowCode = unsafe extern "sysv64" fn(table: *mut u64, pool: *const u64) -> usize;
             // SAFETY: the map holds one whole function of this type, which `x86` wrote; the caller promises
             // what it reads and writes.
             let done = unsafe {
                 let (rows, start) =
-                    (std::mem::transmute::<*const u8, MachineRows>(self.map.as_ptr()), table.as_mut_ptr());
+                    (std::mem::transmute::<*const u8, RowCode>(self.map.as_ptr()), table.as_mut_ptr());
                 let own = self.written.constants().as_ptr();
                 rows(start, if table.len() > words { start.add(words) } else { own })
             };
@@ -125,19 +125,19 @@ impl ExecutableCode {
     }
 }
 
-impl Machine {
+impl JitCache {
     /// For kernels and CPUs that may have code.
     pub(super) fn new(
         kernel: &Verified,
         code: Option<IsaLevel>,
         folds: Vec<(FoldOp, usize)>,
-    ) -> Option<Machine> {
+    ) -> Option<JitCache> {
         let prepared = CodeGenerator::new(kernel, code?)?;
         let (codes, jammed, folding) = (CodeCache::new(), CodeCache::new(), CodeCache::new());
-        Some(Machine { prepared, codes, jammed, folds, folding })
+        Some(JitCache { prepared, codes, jammed, folds, folding })
     }
 
-    /// How many codes there are so far, for shapes of launches and for rows that are computed together.
+    /// The number of codes so far, for shapes of launches and for rows that are computed together.
     pub(super) fn codes(&self) -> usize {
         self.codes.sum(|_| 1) + self.jammed.sum(|_| 1) + self.folding.sum(|_| 1)
     }
@@ -151,16 +151,16 @@ impl Machine {
     }
 
     /// A launch whose values are folded along rows by code, if they can be.
-    pub(super) fn fold<'r>(&self, run: &'r Run<'r>) -> Option<MachineFold<'r>> {
+    pub(super) fn fold<'r>(&self, run: &'r Run<'r>) -> Option<JitFold<'r>> {
         let shape = shape(self.prepared.kernel(), self.prepared.footprint(), run)?;
         let code =
             self.folding.get(shape, |shape| ExecutableCode::new(self.prepared.fold(shape, &self.folds)?))?;
         let tables = CallTables::new(run, &code.written);
-        Some(MachineFold { run, tables, code })
+        Some(JitFold { run, tables, code })
     }
 
     /// A launch by code, if it can be.
-    pub(super) fn rows<'r>(&self, run: &'r Run<'r>) -> Option<MachineRows<'r>> {
+    pub(super) fn rows<'r>(&self, run: &'r Run<'r>) -> Option<JitRows<'r>> {
         let shape = shape(self.prepared.kernel(), self.prepared.footprint(), run)?;
         let codes = self.codes.get(shape.clone(), |shape| {
             let CodePair { full, small } = self.prepared.write(shape)?;
@@ -173,7 +173,7 @@ impl Machine {
             self.jammed.get((shape, jam), |(shape, jam)| ExecutableCode::new(self.prepared.jam(shape, jam)?))
         });
         let jammed = jammed.map(|code| (CallTables::new(run, &code.written), code));
-        Some(MachineRows { run, full, small, jammed, codes })
+        Some(JitRows { run, full, small, jammed, codes })
     }
 }
 
@@ -190,7 +190,7 @@ fn jam(prepared: &CodeGenerator, run: &Run<'_>) -> Option<UnrollAndJam> {
     Some(UnrollAndJam { dim, strides, streams: run.stream })
 }
 
-/// What code of this launch depends on; `None` where rows do not lie as lanes do.
+/// The shape of this launch, on which code depends; `None` if rows do not lie as lanes do.
 fn shape(kernel: &Kernel, footprint: &Footprint, run: &Run<'_>) -> Option<LaunchShape> {
     let inner = run.layout.inner();
     let one = run.layout.extents[inner] == 1;
@@ -237,7 +237,7 @@ struct GrowingCoordinate {
     dim: Option<usize>,
 }
 
-/// What a launch writes into the tables of one code.
+/// The values that a launch writes into the tables of one code.
 struct CallTables {
     /// Words of the pool that follows a table; none without arguments.
     pool: usize,
@@ -325,7 +325,7 @@ fn lines(run: &Run<'_>, lanes: usize, together: bool) -> bool {
 }
 
 /// A launch by code.
-pub(super) struct MachineRows<'r> {
+pub(super) struct JitRows<'r> {
     run: &'r Run<'r>,
     codes: Arc<LaunchCodes>,
     full: CallTables,
@@ -336,7 +336,7 @@ pub(super) struct MachineRows<'r> {
 /// Lanes that are computed for angles of any size before small ones are expected again.
 const LARGE_ANGLES: usize = 1024;
 
-impl MachineRows<'_> {
+impl JitRows<'_> {
     /// Computes the rows of a tile.
     ///
     /// # Safety
@@ -359,7 +359,7 @@ impl MachineRows<'_> {
     /// Computes rows that lie below each other.
     ///
     /// # Safety
-    /// As [`MachineRows::tile`].
+    /// As [`JitRows::tile`].
     unsafe fn plane(&self, mut index: Dims<usize>, lanes: usize, mut rows: usize, table: &mut Vec<u64>) {
         let outer = self.run.layout.inner().saturating_sub(1);
         if let Some((tables, code)) = &self.jammed {
@@ -393,7 +393,7 @@ impl MachineRows<'_> {
     /// The rest of a row of `lanes` lanes, of which `done` are done and the next angle is not small.
     ///
     /// # Safety
-    /// As [`MachineRows::tile`].
+    /// As [`JitRows::tile`].
     #[cold]
     unsafe fn rest(&self, mut index: Dims<usize>, done: usize, lanes: usize) {
         let inner = self.run.layout.inner();
@@ -417,7 +417,7 @@ impl MachineRows<'_> {
 }
 
 /// A launch whose values are folded along rows by code.
-pub(super) struct MachineFold<'r> {
+pub(super) struct JitFold<'r> {
     run: &'r Run<'r>,
     tables: CallTables,
     code: Arc<ExecutableCode>,
@@ -448,7 +448,7 @@ pub(super) enum Due {
     EachRow,
 }
 
-impl MachineFold<'_> {
+impl JitFold<'_> {
     /// A tree for results of so many points at most.
     pub(super) fn tree(&self, points: usize) -> FoldTree {
         let memory = self.memory();
@@ -463,7 +463,7 @@ impl MachineFold<'_> {
         self.code.written.fold.as_ref().expect("code that folds")
     }
 
-    /// Where the results of fold number `fold` go from now on.
+    /// Sets the address of the results of fold number `fold` from now on.
     pub(super) fn place(&self, tree: &mut FoldTree, fold: usize, results: *mut u8) {
         tree.set(FoldMemory::RESULTS + fold, results as u64);
     }
@@ -471,7 +471,7 @@ impl MachineFold<'_> {
     /// Folds `lanes` lanes of rows that lie below each other from `index` on.
     ///
     /// # Safety
-    /// As [`MachineRows::tile`]; the tree has levels for its points, and results have places.
+    /// As [`JitRows::tile`]; the tree has levels for its points, and results have places.
     pub(super) unsafe fn rows(
         &self,
         tree: &mut FoldTree,

@@ -6,7 +6,7 @@ use super::float::{NAN_32, NAN_64};
 use super::rule::Function;
 use crate::ptx::types::{Class, Type, Type::*};
 
-/// How `cvt` rounds.
+/// The rounding of `cvt`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rounding {
     Nearest,
@@ -99,7 +99,7 @@ fn kind(of: Type) -> Option<NumberClass> {
     }
 }
 
-/// What the second operand says.
+/// The conversion that the second operand asks for.
 struct Order {
     to: Type,
     from: Type,

@@ -8,9 +8,9 @@ pub(crate) type Function = fn(u64, u64, u64) -> u64;
 /// As [`Function`], for division: none if the divisor is zero, where hardware returns anything.
 pub(crate) type Partial = fn(u64, u64) -> Option<u64>;
 
-/// What an instruction computes.
+/// The rule by which an instruction computes.
 #[derive(Clone, Copy)]
-pub(crate) enum Meaning {
+pub(crate) enum Semantics {
     Total(Function),
     Partial(Partial),
 }
@@ -19,12 +19,12 @@ pub(crate) enum Meaning {
 pub(crate) struct Rule {
     pub result: Type,
     pub operands: Vec<Type>,
-    pub meaning: Meaning,
+    pub semantics: Semantics,
 }
 
 impl Rule {
     pub(super) fn total(result: Type, operands: &[Type], function: Function) -> Rule {
-        Rule { result, operands: operands.to_vec(), meaning: Meaning::Total(function) }
+        Rule { result, operands: operands.to_vec(), semantics: Semantics::Total(function) }
     }
 }
 
