@@ -3,6 +3,9 @@
 
 mod found;
 mod other;
+mod wires;
+
+use std::sync::atomic::Ordering;
 
 use found::{PARTS, cell, devices, ran};
 use partita::prelude::*;
@@ -23,7 +26,7 @@ fn messages(team: &Team, work: impl FnOnce()) -> u64 {
 }
 
 #[test]
-fn several_reductions_of_one_operand_cost_one_message_per_part() {
+fn several_reductions_of_one_operand_are_computed_as_each_alone() {
     for device in devices() {
         let mut count = 0;
         for parts in PARTS {
@@ -45,7 +48,8 @@ fn several_reductions_of_one_operand_cost_one_message_per_part() {
             let variance = (&u * &u).mean(&[]) - &mean * &mean;
             let norm = (&u * &u).sum(&[]).sqrt();
             let together = messages(u.team(), || eval_all(&[&mean, &variance, &norm]).unwrap());
-            assert_eq!(together, u.team().size() as u64 - 1);
+            // Parts on one device read what the others found where it is.
+            assert_eq!(together, 0);
             // A reduction that needs another one comes after it.
             let far = (&u - &u.mean(&[])).abs().max(&[]);
             let sum = u.sum(&[]);
@@ -60,6 +64,24 @@ fn several_reductions_of_one_operand_cost_one_message_per_part() {
         }
         ran("fused-reductions", &device, count);
     }
+}
+
+#[test]
+fn what_several_reductions_found_travels_in_one_message() {
+    let sent = |count: usize| {
+        let (_, counts) = wires::counted(3, |ranks| {
+            let team = Team::over(ranks, &[Device::host()], 2).unwrap();
+            let dist = Distribution::builder(&[18, 4]).parts(6).build().unwrap();
+            let u = Array::from_fn(&team, &dist, |at| (at[0] * 4 + at[1]) as f32).unwrap();
+            let square = &u * &u;
+            let all = [u.sum(&[]), u.max(&[]), square.sum(&[]), u.greater(0.0).any(&[])];
+            eval_all(&all.iter().take(count).collect::<Vec<&Array>>()).unwrap();
+        });
+        (counts.messages.load(Ordering::SeqCst), counts.bytes.load(Ordering::SeqCst))
+    };
+    let (one, four) = (sent(1), sent(4));
+    assert_eq!(one.0, four.0, "messages");
+    assert!(one.0 > 0 && one.1 < four.1, "bytes: {one:?}, {four:?}");
 }
 
 /// Runs in a process of its own, whose environment names the file.
@@ -116,7 +138,8 @@ fn a_reduction_reads_through_halos_and_its_operands_are_recomputed_there() {
                 .map(|(i, j)| around(i, j) - 4 * at(f, i, j))
                 .sum()
         };
-        let (halo, gathered) = (6, 3);
+        // Parts on one device read what the others found where it is.
+        let (halo, gathered) = (6, 0);
         let sum = laplacian(&u).sum(&[]);
         assert_eq!(messages(&team, || sum.eval().unwrap()), halo + gathered);
         assert_eq!(sum.item::<i64>().unwrap(), expected(&|x| x), "{device:?}");

@@ -11,7 +11,8 @@ use partita::wire::{Outcome, Ranks, Request, Wire, WireError, threads};
 #[derive(Default)]
 pub struct Counts {
     pub control_messages: AtomicUsize,
-    /// Of all other messages.
+    /// All other messages, and their bytes.
+    pub messages: AtomicUsize,
     pub bytes: AtomicU64,
 }
 
@@ -45,6 +46,7 @@ impl Wire for Counting {
         self.0.max_tag()
     }
     fn send(&self, to: usize, tag: u32, bytes: Vec<u8>) -> std::result::Result<Request, WireError> {
+        self.1.messages.fetch_add(1, Ordering::SeqCst);
         self.1.bytes.fetch_add(bytes.len() as u64, Ordering::SeqCst);
         self.0.send(to, tag, bytes)
     }

@@ -138,7 +138,11 @@ impl ScheduleBuilder {
 
     /// Makes the next collective operation compare a kernel and the arguments of its launch on each part,
     /// whichever rank's it is; and what is folded, of which the results say nothing.
-    pub fn note(&mut self, ComputeKernel { kernel, arguments, folds, dist, .. }: &ComputeKernel, numbers: &[Scalar]) {
+    pub fn note(
+        &mut self,
+        ComputeKernel { kernel, arguments, folds, dist, .. }: &ComputeKernel,
+        numbers: &[Scalar],
+    ) {
         if let Some(ranks) = self.team.wire() {
             let places = arguments.slots();
             let numbers = places.iter().map(|&(_, slot)| numbers[slot as usize]).collect();
