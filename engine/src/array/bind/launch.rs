@@ -83,7 +83,7 @@ impl OnPart<'_> {
         fetched.flatten().map_or_else(|| self.place(memory), Ok)
     }
 
-    /// The view that a kernel of so many dimensions has of an operand, and its memory.
+    /// The view that a kernel of `rank` dimensions has of an operand, and its memory.
     fn operand(
         &self,
         step: &KernelLaunch,
@@ -145,7 +145,7 @@ impl OnPart<'_> {
     }
 }
 
-/// Where in a memory the elements of an array are, by their number in C order.
+/// The positions in a memory of the elements of an array, by their number in C order.
 struct Numbering {
     /// Extents and distances, the innermost first; neighbours that go on alike are one.
     axes: Vec<(i64, i64)>,

@@ -23,7 +23,7 @@ use crate::index::{Distribution, Region};
 use crate::plan::{LinkTraffic, Plan};
 use crate::team::Team;
 
-/// What will run, in order.
+/// The kernels that will run, in order.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Outline {
     /// One per kernel, which every part launches once (twice where it computes its core first).
@@ -37,7 +37,7 @@ pub struct Outline {
 pub struct KernelStep {
     /// Its name.
     pub name: String,
-    /// How the results are divided.
+    /// The division of the results.
     pub layout: String,
     /// The cells that each part computes.
     pub cells: Vec<u64>,
@@ -53,7 +53,7 @@ pub struct KernelStep {
     pub exchanges: Vec<ExchangeStep>,
 }
 
-/// What a plan brings of one operand.
+/// The transfers of one operand by a plan.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ExchangeStep {
     /// Whether it is a halo, boxes, or elements in the kernel's order.
@@ -81,7 +81,7 @@ impl ExchangeStep {
 }
 
 impl Array {
-    /// What computing the array will do, if it is not computed yet. Computes, allocates and sends nothing.
+    /// The kernels that compute the array, if it is not computed yet. Computes, allocates and sends nothing.
     ///
     /// # Errors
     /// The error the array carries.
@@ -132,7 +132,7 @@ struct Explain<'a> {
     /// The recorded nodes of the graph.
     nodes: &'a [Arc<Node>],
     team: &'a Team,
-    /// What the next kernel waits for.
+    /// The exchanges that the next kernel waits for.
     waiting: Vec<ExchangeStep>,
     kernels: Vec<KernelStep>,
 }
@@ -248,7 +248,7 @@ impl Explain<'_> {
         let Some(folds) = &kernel.folds else {
             return Ok(kernel.dist.global().volume()? as u64 * bytes(stores));
         };
-        // What of an output's memory is an array is a result.
+        // Memory of an output that is an array's is a result.
         let node = |memory: &Option<MemoryId>| match memory {
             Some(MemoryId::Array(node)) => Some(*node),
             Some(MemoryId::Boxes(_)) | None => None,
@@ -267,7 +267,7 @@ impl Explain<'_> {
         Ok(())
     }
 
-    /// A kernel over `dist` that writes so many bytes.
+    /// A kernel over `dist` that writes `written_bytes`.
     fn kernel(
         &self,
         kernel: &Kernel,

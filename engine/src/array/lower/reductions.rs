@@ -39,7 +39,7 @@ struct PendingReduction {
 struct ReductionGroup {
     /// Of the operands.
     dist: Arc<Distribution>,
-    /// What is folded away, ascending.
+    /// The axes that are folded away, ascending.
     axes: Vec<usize>,
     members: Vec<PendingReduction>,
 }
@@ -238,7 +238,7 @@ impl Lowerer<'_> {
     }
 }
 
-/// What parts found, and who combines it.
+/// The partial results of parts, and the parts that combine them.
 struct Combining<'a> {
     /// Those of all partial results.
     dtypes: &'a [DType],
@@ -303,7 +303,7 @@ impl Combining<'_> {
         };
         for (at, round) in rounds.iter().enumerate() {
             let combines = |part: usize| match self.givers[part].get(at) {
-                // What another part found first is copied.
+                // The first partial result is copied if it is another part's.
                 Some(&giver) => at > 0 || giver != part,
                 None => false,
             };

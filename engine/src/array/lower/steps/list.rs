@@ -40,15 +40,15 @@ pub(crate) enum Step {
     Sort(HostSort),
     /// Elements of the base, which may be on another team, by this plan or the one that moves them all.
     Move { result: NodeId, base: NodeId, dist: Arc<Distribution>, dtype: DType, plan: Option<Arc<Plan>> },
-    /// The base's memory, seen in another shape.
+    /// The base's memory, viewed in another shape.
     Alias { result: NodeId, base: NodeId, dist: Arc<Distribution> },
     /// The memory of one array is another one's from here on.
     Donate { from: NodeId, to: NodeId },
 }
 
-/// What is copied on each part.
+/// The cells that are copied on each part.
 pub(crate) enum CopiedCells {
-    /// What it owns outside of a window, and as much of the halo as is current in the target.
+    /// Its own cells outside of a window, and as much of the halo as is current in the target.
     Outside(Region),
     /// An array of the size of a window, to the window's cells, and what is current of its halo.
     Window(StridedWindow),
@@ -94,7 +94,7 @@ impl StoredArray {
     }
 }
 
-/// What travels at once.
+/// The transfers of one exchange.
 pub(crate) struct PlanExchange {
     /// As errors and traces call it.
     pub operation: &'static str,
@@ -123,7 +123,7 @@ pub(crate) struct KernelLaunch {
     pub parts: Vec<Option<PartLaunch>>,
 }
 
-/// What one part computes.
+/// The region and the arguments of one part's launch.
 #[derive(Clone)]
 pub(crate) struct PartLaunch {
     pub region: Region,
@@ -182,13 +182,13 @@ impl PositionRange {
 #[derive(Clone, Copy)]
 pub(crate) enum LaunchArgument {
     Number(Scalar),
-    /// How far apart neighbours along a dimension of an operand's memory are.
+    /// The distance of neighbours along a dimension of an operand's memory.
     Stride {
         operand: usize,
         dim: usize,
         dtype: DType,
     },
-    /// How far a coordinate is from the first one in an operand's memory.
+    /// The distance of a coordinate from the first one in an operand's memory.
     Distance {
         operand: usize,
         dim: usize,
@@ -197,7 +197,7 @@ pub(crate) enum LaunchArgument {
     },
 }
 
-/// What the host does of a sort, part by part.
+/// The host's work of a sort, part by part.
 pub(crate) struct HostSort {
     pub sort: AxisSort,
     /// That of the elements, and how they are divided.
@@ -207,7 +207,7 @@ pub(crate) struct HostSort {
     pub to: Pieces,
 }
 
-/// What is put in order.
+/// The input of a sort.
 pub(crate) enum SortInput {
     Elements(MemoryId),
     /// Sorted pieces, and those of other parts that are merged with them in a round.
@@ -318,12 +318,12 @@ pub(crate) struct ResultMemory {
     pub node: NodeId,
     pub dtype: DType,
     pub storage: ResultStorage,
-    /// How the memory is divided, and the distribution of the array that it is for.
+    /// The division of the memory, and the distribution of the array that it is for.
     pub memory: Arc<Distribution>,
     pub declared: Arc<Distribution>,
-    /// How its rows lie.
+    /// The pitch of its rows.
     pub pitch: Pitch,
-    /// Where the result lies among the cells of its array.
+    /// The place of the result among the cells of its array.
     pub window: ArrayWindow,
     /// The array whose elements outside of the window it gets afterwards.
     pub rest_of: Option<NodeId>,
@@ -361,7 +361,7 @@ pub(crate) enum ResultStorage {
 pub(crate) struct ComputeKernel {
     pub kernel: Verified,
     pub leaves: Vec<Leaf>,
-    /// How each leaf reaches the parts, if these compute what they own; `None` for lists and numbers.
+    /// The access to each leaf by parts that compute what they own; `None` for lists and numbers.
     pub accesses: Vec<Option<OperandAccess>>,
     /// The dimensions along which the kernel needs coordinates.
     pub placed: Vec<bool>,
@@ -372,14 +372,14 @@ pub(crate) struct ComputeKernel {
     pub folds: Option<Folds>,
 }
 
-/// Where a kernel stores a value: a result, or a window of it.
+/// The target of a kernel's store: a result, or a window of it.
 #[derive(Clone, Debug)]
 pub(crate) struct KernelStore {
     pub result: usize,
     pub window: Option<Region>,
 }
 
-/// What a kernel folds, instead of storing a value per point.
+/// The folds of a kernel that stores no value per point.
 #[derive(Clone)]
 pub(crate) struct Folds {
     pub axes: Vec<usize>,
