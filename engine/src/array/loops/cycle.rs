@@ -290,7 +290,7 @@ impl Cycle {
     }
 
     /// Has rounds of tiles begin with the next step. Those with messages rather begin with an exchange, so
-    /// that as much as possible lies between two, if `most` steps have room for one then.
+    /// that as much as possible lies between two, if `most` steps have room for a round then.
     fn turn_round(&mut self, most: u64) -> Result<()> {
         let Some(round) = self.round.as_mut().filter(|round| round.steps <= most) else { return Ok(()) };
         let (next, count) = (self.next, self.steps.len());
