@@ -149,26 +149,13 @@ impl Explain<'_> {
                 }
             }
             Step::Exchange(PlanExchange { what, fields, .. }) => {
-                for field in fields {
-                    let operand = format!("{} {}", field.dtype, field.shape);
-                    let element_bytes = field.dtype.size_bytes() as u64;
-                    let links = field.plan.links();
-                    // Rounds of one reduction are one line.
-                    let same = |other: &&mut ExchangeStep| other.what == *what && other.operand == operand;
-                    match self.waiting.last_mut().filter(same) {
-                        Some(other) => other.links.extend(links),
-                        None => {
-                            let from_team = None;
-                            self.waiting.push(ExchangeStep {
-                                what,
-                                operand,
-                                links,
-                                element_bytes,
-                                from_team,
-                            });
-                        }
-                    }
-                }
+                self.waiting.extend(fields.iter().map(|field| ExchangeStep {
+                    what,
+                    operand: format!("{} {}", field.dtype, field.shape),
+                    links: field.plan.links(),
+                    element_bytes: field.dtype.size_bytes() as u64,
+                    from_team: None,
+                }));
             }
             Step::Launch(launch) => self.push(launched(launch)?),
             Step::Duplicate { to, dtype, .. } => {
@@ -317,9 +304,10 @@ impl Explain<'_> {
 fn launched(launch: &KernelLaunch) -> Result<KernelStep> {
     let kernel = launch.kernel.kernel();
     let mut said = kernel_step(&kernel.name, &launch.layout)?;
-    let cells = |part: &Option<PartLaunch>| part.as_ref().map_or(Ok(0), |part| part.region.volume());
-    let cells = launch.parts.iter().map(cells).collect::<std::result::Result<Vec<i64>, _>>()?;
-    said.cells = cells.into_iter().map(|cells| cells as u64).collect();
+    said.cells.fill(0);
+    for launch in &launch.launches {
+        said.cells[launch.part] += launch.region.volume()? as u64;
+    }
     said.core = said.cells.clone();
     said.operations = kernel.body.iter().filter(|inst| is_work(&inst.op)).count() as u64;
     for (param, operand) in kernel.params.iter().zip(&launch.operands) {
@@ -329,14 +317,12 @@ fn launched(launch: &KernelLaunch) -> Result<KernelStep> {
             extents.map(|(d, _)| part.region.extent(d) as u64).product::<u64>()
         };
         let cells: u64 = match operand {
-            LaunchOperand::Cells { axes, .. } => {
-                launch.parts.iter().flatten().map(|part| along(part, axes)).sum()
-            }
+            LaunchOperand::Cells { axes, .. } => launch.launches.iter().map(|part| along(part, axes)).sum(),
             LaunchOperand::WindowList { dim, .. } => {
-                launch.parts.iter().flatten().map(|part| part.region.extent(*dim) as u64).sum()
+                launch.launches.iter().map(|part| part.region.extent(*dim) as u64).sum()
             }
             LaunchOperand::Line { .. }
-            | LaunchOperand::OfPart(_)
+            | LaunchOperand::OfLaunch(_)
             | LaunchOperand::Numbered { .. }
             | LaunchOperand::Positions { .. } => said.cells.iter().sum(),
         };

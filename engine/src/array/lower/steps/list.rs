@@ -119,15 +119,31 @@ pub(crate) struct KernelLaunch {
     /// The array that is computed, for people.
     pub layout: Arc<Distribution>,
     pub operands: Vec<LaunchOperand>,
-    /// `None` for parts that launch nothing.
-    pub parts: Vec<Option<PartLaunch>>,
+    /// In order; a part may have several, or none.
+    pub launches: Vec<PartLaunch>,
 }
 
-/// The region and the arguments of one part's launch.
-#[derive(Clone)]
+/// One launch of a part.
 pub(crate) struct PartLaunch {
+    pub part: usize,
     pub region: Region,
     pub arguments: Vec<LaunchArgument>,
+    pub memory: Vec<PartCells>,
+}
+
+/// Cells, from the first one on, in the memory of a part on the same device.
+#[derive(Clone, Copy)]
+pub(crate) struct PartCells {
+    pub memory: MemoryId,
+    pub part: usize,
+    pub first: Index,
+}
+
+impl PartLaunch {
+    /// The launch of a part that [`StepList::launch`] names.
+    pub fn new(region: Region, arguments: Vec<LaunchArgument>) -> PartLaunch {
+        PartLaunch { part: 0, region, arguments, memory: Vec::new() }
+    }
 }
 
 /// An operand or a result of a kernel. `first` and `positions` have an entry per part.
@@ -137,8 +153,8 @@ pub(crate) enum LaunchOperand {
     Cells { memory: MemoryId, first: Vec<Index>, axes: Vec<Option<(usize, i64)>> },
     /// Elements as they follow each other in memory, from the one with this number on.
     Line { memory: MemoryId, first: Vec<i64> },
-    /// All elements of the memory of some part on the same device, one after the other.
-    OfPart(Vec<PartMemory>),
+    /// The cells that each launch has at this place of its list.
+    OfLaunch(usize),
     /// Elements by their numbers, from that of a cell on or from the begin of memory. Parts that have one of
     /// the fetched boxes read that instead.
     Numbered { memory: MemoryId, fetched: Option<MemoryId>, from: Option<Index> },
@@ -155,15 +171,12 @@ impl LaunchOperand {
             LaunchOperand::Cells { memory, .. }
             | LaunchOperand::Line { memory, .. }
             | LaunchOperand::Numbered { memory, .. } => Some(*memory),
-            LaunchOperand::OfPart(_) | LaunchOperand::Positions { .. } | LaunchOperand::WindowList { .. } => {
-                None
-            }
+            LaunchOperand::OfLaunch(_)
+            | LaunchOperand::Positions { .. }
+            | LaunchOperand::WindowList { .. } => None,
         }
     }
 }
-
-/// Some memory of some part, for a part that launches something.
-pub(crate) type PartMemory = Option<(MemoryId, usize)>;
 
 /// Positions of a part.
 #[derive(Clone)]
@@ -293,9 +306,11 @@ impl StepList {
         operands: Vec<LaunchOperand>,
         parts: Vec<Option<PartLaunch>>,
     ) {
-        if parts.iter().any(Option::is_some) {
+        let of_part = |(part, launch): (usize, Option<PartLaunch>)| Some(PartLaunch { part, ..launch? });
+        let launches: Vec<PartLaunch> = parts.into_iter().enumerate().filter_map(of_part).collect();
+        if !launches.is_empty() {
             let layout = Arc::clone(layout);
-            self.steps.push(Step::Launch(KernelLaunch { kernel, layout, operands, parts }));
+            self.steps.push(Step::Launch(KernelLaunch { kernel, layout, operands, launches }));
         }
     }
 }
@@ -451,10 +466,11 @@ impl KernelLaunch {
             memory.extend(operand.memory());
             match operand {
                 LaunchOperand::Numbered { fetched, .. } => memory.extend(*fetched),
-                LaunchOperand::OfPart(parts) => memory.extend(parts.iter().flatten().map(|part| part.0)),
                 _ => {}
             }
         }
+        let named = self.launches.iter().flat_map(|launch| &launch.memory);
+        memory.extend(named.map(|cells| cells.memory));
         memory
     }
 }

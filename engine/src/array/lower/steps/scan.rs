@@ -310,7 +310,7 @@ impl ScanPass<'_> {
                     d if d == axis + 1 => (0, run),
                     d => (0, cells.extent(if d < axis { d } else { d - 1 })),
                 });
-                (!region.is_empty()).then_some(PartLaunch { region, arguments: Vec::new() })
+                (!region.is_empty()).then_some(PartLaunch::new(region, Vec::new()))
             };
             let bound = |operand: &Operand<'_>| {
                 let (of, apart, within) = match operand {
