@@ -171,7 +171,7 @@ impl Collective {
         self.name
     }
 
-    /// Applies it. Computes. Collective over the world that the partitions are of.
+    /// Applies it. Recorded: computing the result is collective over the world that the partitions are of.
     fn forward(&self, py: Python<'_>, x: &Array) -> PyResult<Array> {
         let value = x.value(py)?;
         let forward = |real: &partita::Array| self.operator.forward(real);

@@ -20,14 +20,14 @@ use crate::array::Array;
 use crate::array::record::expr::{Expr, NodeLayout};
 use crate::array::record::node::Node;
 use crate::array::recorder::recording::Recorder;
-use crate::array::run::moves::lifted;
+use crate::array::run::moves::moving;
 use crate::device::Buffer;
 use crate::error::{Error, Result};
 use crate::index::Distribution;
 use crate::plan::Plan;
-use crate::program::{Place, Schedule};
+use crate::program::Schedule;
 use crate::team::evaluation;
-use crate::transport::{Exchange, Field, lower_between_ranks};
+use crate::transport::Exchange;
 
 /// A linear operator from arrays over one partition to arrays over another. Shapes are not part of it: they
 /// are found when it is applied.
@@ -351,31 +351,20 @@ impl UnderWay {
     /// Begins to apply one plan. What no move replaces is zero.
     fn begin(step: &CollectiveStep, x: &Array) -> Result<UnderWay> {
         x.eval()?;
-        let team = step.to.team()?;
-        // Not through `forward`'s team: it may be the same, and is locked below.
-        let made = Array::zeros(&team, &step.layout, x.dtype())?;
-        made.eval()?;
-        let (Some(from), Some(to)) = (x.node.storage(), made.node.storage()) else {
-            unreachable!("eval computes or fails")
-        };
+        let (team, dtype) = (step.to.team()?, x.dtype());
+        let Some(from) = x.node.storage() else { unreachable!("eval computes or fails") };
         let _guard = evaluation([x.team(), &team].into_iter())?;
-        let rank = step.plan.moves().first().map_or(0, |m| m.from.rank());
-        let lift = |places: Vec<Option<Place>>| -> Vec<Option<Place>> {
-            let lift = |place: Place| Place { stored: lifted(&place.stored, rank), ..place };
-            places.into_iter().map(|place| place.map(lift)).collect()
-        };
-        let (sources, targets) = (lift(from.places(x.team())), lift(to.places(&team)));
-        x.team().count_messages(step.plan.messages());
-        let field = Field { plan: &step.plan, from: &sources, to: &targets, dtype: x.dtype() };
-        let teams = (x.team(), &team);
-        let exchange = lower_between_ranks("collective", teams, &[field])?;
         let recorder = Recorder::current();
+        let moved = (Some(&step.plan), &Arc::new(step.layout.clone()), dtype);
+        let (to, zeros, exchange) = moving(&recorder, &from, (x.team(), &team), moved)?;
+        recorder.execute(zeros)?;
         if recorder.is_recording() {
             recorder.keep(exchange.uploads());
         }
         let exchange = exchange.overlapped();
         let Exchange { departure, dispatch, arrival, join, mut leases, .. } = exchange;
         leases.extend(from.parts.iter().chain(&to.parts).flatten().cloned());
+        let made = Array::of(Node::ready(dtype, &team, to));
         let dispatch = Arc::new(Mutex::new(dispatch));
         // Whatever fails, the streams join before the memory is freed.
         let under_way = UnderWay {

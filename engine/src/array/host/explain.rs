@@ -13,8 +13,8 @@ use crate::array::lower::body::Leaf;
 use crate::array::lower::graph::{Graph, NodeId, RecordedGraph, Target};
 use crate::array::lower::lowerer::lower;
 use crate::array::lower::steps::list::{
-    Compute, ComputeKernel, CopiedCells, HostSort, KernelLaunch, LaunchOperand, MemoryId, PartLaunch,
-    PlanExchange, Step,
+    Compute, ComputeKernel, CopiedCells, HostSort, KernelLaunch, LaunchOperand, PartLaunch, PlanExchange,
+    Step,
 };
 use crate::array::memory::plans::moving_plan;
 use crate::array::record::node::Node;
@@ -235,13 +235,7 @@ impl Explain<'_> {
         let Some(folds) = &kernel.folds else {
             return Ok(kernel.dist.global().volume()? as u64 * bytes(stores));
         };
-        // Memory of an output that is an array's is a result.
-        let node = |memory: &Option<MemoryId>| match memory {
-            Some(MemoryId::Array(node)) => Some(*node),
-            Some(MemoryId::Boxes(_)) | None => None,
-        };
-        let results = folds.memory.iter().filter_map(|parts| parts.iter().find_map(node));
-        let bytes = bytes(&mut results.map(|node| self.graph.dtype(node)));
+        let bytes = bytes(&mut folds.results.iter().copied());
         Ok(folds.result.global().volume()? as u64 * bytes)
     }
 

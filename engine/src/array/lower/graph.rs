@@ -13,7 +13,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::array::memory::pitch::Pitch;
 use crate::array::memory::storage::{HaloWidths, Storage};
-use crate::array::record::expr::{DistKey, Expr, NodeLayout, Portion, Slot};
+use crate::array::record::expr::{DistKey, Expr, NodeLayout, Portion, Slot, UpdatedCells, WholeOp};
 use crate::array::record::map::Map;
 use crate::array::record::node::{Node, NodeState, distribution};
 use crate::error::Result;
@@ -83,6 +83,26 @@ pub(crate) enum OldElements {
     UntilComputed,
     /// Nobody, the new elements neither.
     Unneeded,
+}
+
+/// An update to be lowered.
+#[derive(Clone)]
+pub(crate) struct Update {
+    pub node: NodeId,
+    pub base: NodeId,
+    pub value: NodeId,
+    pub cells: UpdatedCells,
+    pub old: OldElements,
+}
+
+impl Update {
+    /// The window, if there are no gaps in it.
+    pub fn box_window(&self) -> Option<Region> {
+        match &self.cells {
+            UpdatedCells::Window(window) => window.is_box().then_some(window.region),
+            UpdatedCells::At(_) => None,
+        }
+    }
 }
 
 impl Graph {
@@ -164,6 +184,16 @@ impl Graph {
     pub fn set_alias(&mut self, node: NodeId, base: NodeId) {
         let (layout, map) = (self.layout(node), Arc::new(Map::identity(self.rank(node))));
         self.nodes[node as usize].value = GraphValue::Lazy(Expr::View { base, map }, layout);
+    }
+
+    /// A node as an update, if it is one that is not computed yet.
+    pub fn update(&self, node: NodeId, old: OldElements) -> Option<Update> {
+        match self.expr(node)? {
+            Expr::Whole(WholeOp::Update(cells), operands) => {
+                Some(Update { node, base: operands[0], value: operands[1], cells: cells.clone(), old })
+            }
+            _ => None,
+        }
     }
 
     /// The nodes that a node is computed from.

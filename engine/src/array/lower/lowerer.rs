@@ -13,11 +13,10 @@ use crate::array::lower::graph::{Graph, GraphTarget, MemoryState, NodeId};
 use crate::array::lower::steps::list::{
     Compute, ComputeKernel, KernelStore, Lowered, ResultMemory, ResultStorage, Step, StepList,
 };
-use crate::array::lower::steps::update::Update;
 use crate::array::memory::pitch::{Pitch, Row};
 use crate::array::memory::storage::{HaloWidths, widened};
 use crate::array::memory::window::ArrayWindow;
-use crate::array::record::expr::{Expr, WholeOp};
+use crate::array::record::expr::Expr;
 use crate::array::record::map::Map;
 use crate::error::Result;
 use crate::index::{Along, Distribution, Index, Region};
@@ -32,12 +31,9 @@ pub(crate) fn lower(graph: &mut Graph, team: &Team, shared: Option<Vec<bool>>) -
     let targets = lowerer.graph.targets.clone();
     let (mut roots, mut updates) = (Vec::new(), Vec::new());
     for GraphTarget { node, old } in &targets {
-        match lowerer.graph.expr(*node) {
-            Some(Expr::Whole(WholeOp::Update(place), operands)) => {
-                let (base, value, place) = (operands[0], operands[1], place.clone());
-                updates.push(Update { node: *node, base, value, place, old: *old });
-            }
-            Some(_) | None => roots.push(*node),
+        match lowerer.graph.update(*node, *old) {
+            Some(update) => updates.push(update),
+            None => roots.push(*node),
         }
     }
     lowerer.evaluate(&roots)?;

@@ -187,31 +187,42 @@ impl Lowerer<'_> {
             self.list.allocate(&made);
         }
         // The last of a member's partial results becomes the result.
-        let kept: Vec<Option<NodeId>> = members.iter().flat_map(ReduceMember::kept).collect();
+        let results: Vec<Option<NodeId>> = members.iter().flat_map(ReduceMember::results).collect();
         let dtypes: Vec<DType> = members.iter().flat_map(ReduceMember::partials).collect();
-        let mut found: Vec<Vec<Option<MemoryId>>> = Vec::with_capacity(dtypes.len());
-        for (&dtype, kept) in dtypes.iter().zip(&kept) {
-            let becomes = |part: usize| kept.filter(|_| !result.owned(part).is_empty());
-            let cells = |part: usize| match becomes(part) {
-                None if finds[part] => flatten(&dist.owned(part), axes),
-                None if !givers[part].is_empty() => Ok(result.owned(part)),
-                None | Some(_) => Ok(Region::from_fn(dist.rank(), |_| (0, 0))),
+        let is_first = |part: usize| givers[part].first() == Some(&part);
+        let (mut found, mut kept) = (Vec::with_capacity(dtypes.len()), Vec::with_capacity(dtypes.len()));
+        for (&dtype, result_node) in dtypes.iter().zip(&results) {
+            let in_result = |part: usize| result_node.filter(|_| is_first(part)).map(MemoryId::Array);
+            let boxes = |list: &mut StepList, has: &dyn Fn(usize) -> bool| -> Result<MemoryId> {
+                let cells = (0..parts).map(|part| match has(part) {
+                    true => flatten(&if finds[part] { dist.owned(part) } else { result.owned(part) }, axes),
+                    false => Ok(Region::from_fn(dist.rank(), |_| (0, 0))),
+                });
+                Ok(list.boxes(dtype, cells.collect::<Result<_>>()?))
             };
-            let boxes = self.list.boxes(dtype, (0..parts).map(cells).collect::<Result<_>>()?);
-            let uses = |part: usize| finds[part] || !givers[part].is_empty();
-            let memory = |part: usize| uses(part).then(|| becomes(part).map_or(boxes, MemoryId::Array));
-            found.push((0..parts).map(memory).collect());
+            let own = boxes(&mut self.list, &|part| finds[part] && in_result(part).is_none())?;
+            let fold = |part: usize| finds[part].then(|| in_result(part).unwrap_or(own));
+            let folds: Vec<Option<MemoryId>> = (0..parts).map(fold).collect();
+            // Where another part's comes first, it is copied before the own one is combined.
+            let copies = |part: usize| !givers[part].is_empty() && !is_first(part);
+            let copied = boxes(&mut self.list, &|part| result_node.is_none() && copies(part))?;
+            let keep = |part: usize| match result_node {
+                _ if givers[part].is_empty() => None,
+                Some(node) => Some(MemoryId::Array(*node)),
+                None => Some(if is_first(part) { own } else { copied }),
+            };
+            kept.push((0..parts).map(keep).collect());
+            found.push(folds);
         }
-        let folded = |memory: &Vec<Option<MemoryId>>| {
-            memory.iter().zip(&finds).map(|(memory, finds)| memory.filter(|_| *finds)).collect()
-        };
-        let memory = found.iter().map(folded).collect();
-        kernel.folds = Some(Folds { axes: axes.to_vec(), result: Arc::clone(&result), memory });
+        let memory = found.clone();
+        let (axes_of, of) = (axes.to_vec(), Arc::clone(&result));
+        let results = members.iter().map(|member| member.dtype).collect();
+        kernel.folds = Some(Folds { axes: axes_of, result: of, results, memory });
         self.list.steps.push(Step::Compute(Compute { results: Vec::new(), kernels: vec![kernel] }));
         if (0..parts).any(|root| givers[root].iter().any(|&giver| giver != root)) {
-            let (dtypes, found, givers) = (&dtypes[..], &found[..], &givers[..]);
-            let combining =
-                Combining { dtypes, found, givers, axis: axes[0], result: &result, team: self.team };
+            let (dtypes, found, kept, givers) = (&dtypes[..], &found[..], &kept[..], &givers[..]);
+            let (axis, result, team) = (axes[0], &result, self.team);
+            let combining = Combining { dtypes, found, kept, givers, axis, result, team };
             combining.steps(&mut self.list, members)?;
         }
         // Folds of nothing.
@@ -229,14 +240,21 @@ impl Lowerer<'_> {
 struct Combining<'a> {
     /// Those of all partial results.
     dtypes: &'a [DType],
-    /// Per partial result and part its memory; at a part that combines, that of what it keeps.
+    /// Per partial result and part the memory of what it found, and of what it keeps if it combines.
     found: &'a [Vec<Option<MemoryId>>],
+    kept: &'a [Vec<Option<MemoryId>>],
     /// The parts that each part combines, ascending.
     givers: &'a [Vec<usize>],
     /// A folded dimension, along which what arrives lies.
     axis: usize,
     result: &'a Arc<Distribution>,
     team: &'a Team,
+}
+
+/// The cells of a region in a part's memory of each partial result.
+fn cells(memory: &[Vec<Option<MemoryId>>], part: usize, region: &Region) -> Vec<PartCells> {
+    let of = |memory: MemoryId| PartCells { memory, part, first: *region.start() };
+    memory.iter().filter_map(|parts| parts[part].map(of)).collect()
 }
 
 impl Combining<'_> {
@@ -247,11 +265,11 @@ impl Combining<'_> {
         let (mut copies, mut combinations) = (Vec::new(), Vec::new());
         for (part, givers) in self.givers.iter().enumerate() {
             let region = self.result.owned(part);
-            let kept: Vec<PartCells> = (0..partials).filter_map(|at| self.cells(at, part, &region)).collect();
+            let kept = cells(self.kept, part, &region);
             let mut slots = 0..;
             for (at, &giver) in givers.iter().enumerate() {
                 let later: Vec<PartCells> = match self.is_here(giver, part) {
-                    true => (0..partials).filter_map(|at| self.cells(at, giver, &region)).collect(),
+                    true => cells(self.found, giver, &region),
                     false => {
                         let slot = slots.next().unwrap_or(0);
                         let first = self.slot(&region, slot..slot + 1);
@@ -294,12 +312,6 @@ impl Combining<'_> {
         self.team.device_of(giver) == self.team.device_of(part)
     }
 
-    /// A partial result of a part, where it was folded.
-    fn cells(&self, partial: usize, part: usize, region: &Region) -> Option<PartCells> {
-        let memory = self.found[partial][part]?;
-        Some(PartCells { memory, part, first: *region.start() })
-    }
-
     /// The place of what arrives.
     fn slot(&self, region: &Region, slots: Range<i64>) -> Region {
         Region::from_fn(region.rank(), |d| match d == self.axis {
@@ -308,8 +320,8 @@ impl Combining<'_> {
         })
     }
 
-    /// Has what is on other devices travel to the parts that combine it; gives the memory where it arrives, in
-    /// the order of the parts along the axis.
+    /// Has what is on other devices travel to the parts that combine it; gives the memory where it arrives,
+    /// in the order of the parts along the axis.
     fn exchange(&self, list: &mut StepList) -> Result<Vec<MemoryId>> {
         let parts = self.givers.len();
         let mut cells = vec![Region::from_fn(self.result.rank(), |_| (0, 0)); parts];
@@ -394,7 +406,7 @@ impl ReduceMember {
     }
 
     /// The node that each of them becomes, if it is the result.
-    fn kept(&self) -> Vec<Option<NodeId>> {
+    fn results(&self) -> Vec<Option<NodeId>> {
         match self.reduction {
             Reduction::Fold(_) => vec![Some(self.node)],
             Reduction::Arg { .. } => vec![None, Some(self.node)],

@@ -58,17 +58,17 @@ pub(crate) enum WholeOp {
     /// A pass of a Fourier transform over the first operand, with the factors that are the second.
     Butterflies(Butterflies),
     /// The first operand, but for a place where its elements are those of the second.
-    Update(Place),
+    Update(UpdatedCells),
     /// The first operand's elements, a line, at the indices that are the second's.
     Take,
-    /// The first operand's elements, a line, where the second, a mask, is true. The third counts the kept ones
-    /// up to each; those of part `p` are the result's from the `p`-th number on to the next.
+    /// The first operand's elements, a line, where the second, a mask, is true. The third counts the kept
+    /// ones up to each; those of part `p` are the result's from the `p`-th number on to the next.
     Compress(Arc<Vec<i64>>),
 }
 
-/// Elements of an array.
+/// Elements that an update replaces.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Place {
+pub(crate) enum UpdatedCells {
     Window(StridedWindow),
     /// Those with these numbers in C order; of a number that comes several times the last counts.
     At(Arc<Vec<i64>>),
@@ -182,7 +182,7 @@ impl<N, V> Expr<N, V> {
         match self {
             Expr::Whole(
                 WholeOp::Listed(Which::At(positions))
-                | WholeOp::Update(Place::At(positions))
+                | WholeOp::Update(UpdatedCells::At(positions))
                 | WholeOp::Compress(positions),
                 _,
             ) => Some(positions),

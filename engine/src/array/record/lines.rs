@@ -1,5 +1,5 @@
-//! Operations along lines, as they are recorded: scans, which fold all elements up to each, sorts, and passes of
-//! Fourier transforms. The axis is checked at once; nothing is computed.
+//! Operations along lines, as they are recorded: scans, which fold all elements up to each, sorts, and passes
+//! of Fourier transforms. The axis is checked at once; nothing is computed.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Elements in other shapes, on other distributions and teams, and by lists of positions, as they are recorded.
+//! Elements in other shapes, on other distributions and teams, and by lists of positions, as they are
+//! recorded.
 
 use std::sync::Arc;
 

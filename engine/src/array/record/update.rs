@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::array::handle::Array;
-use crate::array::record::expr::{Expr, Place, StridedWindow, WholeOp};
+use crate::array::record::expr::{Expr, StridedWindow, UpdatedCells, WholeOp};
 use crate::array::record::map::{Map, check_count, check_positions};
 use crate::array::record::node::Node;
 use crate::array::record::view::{Selected, Span, resolve};
@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::index::{Along, Distribution, Index, Region};
 
 /// An update and its operands.
-pub(crate) struct Update {
+pub(crate) struct RecordedUpdate {
     pub base: Arc<Node>,
     pub value: Arc<Node>,
     pub node: Arc<Node>,
@@ -20,22 +20,24 @@ pub(crate) struct Update {
     pub covers: bool,
 }
 
-impl Update {
-    fn new(base: &Arc<Node>, value: &Arc<Node>, place: Place) -> Result<Update> {
-        let covers = match &place {
-            Place::Window(window) => window.region.volume()? == Region::from_shape(&base.shape)?.volume()?,
-            Place::At(_) => false,
+impl RecordedUpdate {
+    fn new(base: &Arc<Node>, value: &Arc<Node>, cells: UpdatedCells) -> Result<RecordedUpdate> {
+        let covers = match &cells {
+            UpdatedCells::Window(window) => {
+                window.region.volume()? == Region::from_shape(&base.shape)?.volume()?
+            }
+            UpdatedCells::At(_) => false,
         };
         let operands = vec![Arc::clone(base), Arc::clone(value)];
-        let (expr, layout) = (Expr::Whole(WholeOp::Update(place), operands), base.layout());
+        let (expr, layout) = (Expr::Whole(WholeOp::Update(cells), operands), base.layout());
         let node = Node::lazy(base.shape, base.dtype, &base.team, expr, layout);
-        Ok(Update { base: Arc::clone(base), value: Arc::clone(value), node, covers })
+        Ok(RecordedUpdate { base: Arc::clone(base), value: Arc::clone(value), node, covers })
     }
 }
 
 impl Array {
-    /// The array with the elements of `value` in a view, to whose shape the value broadcasts; the array itself
-    /// stays as it is. [`Array::assign`] is the same for the array itself. Recorded.
+    /// The array with the elements of `value` in a view, to whose shape the value broadcasts; the array
+    /// itself stays as it is. [`Array::assign`] is the same for the array itself. Recorded.
     ///
     /// An array that carries an error for spans outside the shape, and for shapes or dtypes that do not fit.
     #[doc = example!(
@@ -51,8 +53,8 @@ impl Array {
         }
     }
 
-    /// The array with the elements of `value`, a line, at as many `positions`; [`Array::scatter`] is the same for
-    /// the array itself. Recorded.
+    /// The array with the elements of `value`, a line, at as many `positions`; [`Array::scatter`] is the same
+    /// for the array itself. Recorded.
     ///
     /// An array that carries an error for positions outside the shape, and a value of another shape or dtype.
     #[doc = example!(
@@ -73,7 +75,7 @@ impl Array {
         operation: &'static str,
         value: &Array,
         Selected { shape, map }: &Selected,
-    ) -> Result<Update> {
+    ) -> Result<RecordedUpdate> {
         self.recorded()?;
         value.recorded()?;
         if value.dtype() != self.dtype() {
@@ -101,11 +103,11 @@ impl Array {
         let region = Region::from_fn(rank, span);
         let turned = back.as_window(rank).is_none() || shape.rank() != rank;
         let value = if turned { value.seen(operation, extents, back)? } else { value };
-        Update::new(&self.node, &value.node, Place::Window(StridedWindow { region, steps }))
+        RecordedUpdate::new(&self.node, &value.node, UpdatedCells::Window(StridedWindow { region, steps }))
     }
 
     /// The update of the elements at positions by those of a line.
-    pub(crate) fn scattered_update(&self, positions: &[i64], value: &Array) -> Result<Update> {
+    pub(crate) fn scattered_update(&self, positions: &[i64], value: &Array) -> Result<RecordedUpdate> {
         self.recorded()?;
         value.recorded()?;
         check_positions("scatter", &self.shape(), positions)?;
@@ -120,7 +122,7 @@ impl Array {
         let value = Array::of(value.node.beside("scatter", &self.node)?);
         let (base, value) = (self.in_blocks()?, value.in_blocks()?);
         let positions = Arc::new(collect("scatter", positions.iter().copied())?);
-        Update::new(&base.node, &value.node, Place::At(positions))
+        RecordedUpdate::new(&base.node, &value.node, UpdatedCells::At(positions))
     }
 
     /// The array, or one of the same elements cut into blocks.

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use crate::array::handle::Array;
 use crate::array::lower::graph::{OldElements, Target};
 use crate::array::record::node::{Node, NodeState};
-use crate::array::record::update::Update;
+use crate::array::record::update::RecordedUpdate;
 use crate::array::record::view::{Span, resolve};
 use crate::array::recorder::recording::{BoundTask, Recorder};
 use crate::array::run::evaluate::{compute_targets, evaluate};
@@ -52,7 +52,7 @@ pub fn assign_all(pairs: &mut [(&mut Array, &Array)], spans: &[Span]) -> Result<
         value.recorded()?;
         array.window_update("assign", value, &resolve("assign", &array.shape(), spans)?)
     };
-    let updates = pairs.iter().map(update).collect::<Result<Vec<Update>>>()?;
+    let updates = pairs.iter().map(update).collect::<Result<Vec<RecordedUpdate>>>()?;
     let values = run("assign", updates)?;
     for ((array, _), node) in pairs.iter_mut().zip(values) {
         array.node = node;
@@ -80,7 +80,7 @@ impl Array {
 }
 
 /// Carries out updates of arrays that this process's handles hold; gives the new values in order.
-fn run(operation: &'static str, updates: Vec<Update>) -> Result<Vec<Arc<Node>>> {
+fn run(operation: &'static str, updates: Vec<RecordedUpdate>) -> Result<Vec<Arc<Node>>> {
     let Some(first) = updates.first() else { return Ok(Vec::new()) };
     let team = first.node.team.clone();
     let teams: Vec<Team> = updates.iter().flat_map(|update| update.node.teams()).cloned().collect();
@@ -92,8 +92,8 @@ fn run(operation: &'static str, updates: Vec<Update>) -> Result<Vec<Arc<Node>>> 
         evaluate(&recorder, &left.collect::<Vec<Arc<Node>>>())?;
         let values: Vec<&Arc<Node>> = updates.iter().map(|update| &update.value).collect();
         let dying = references_of(&values);
-        let old = |update: &Update| old_elements(update, &dying, &recorder);
-        let target = |update: &Update| Target { node: Arc::clone(&update.node), old: old(update) };
+        let old = |update: &RecordedUpdate| old_elements(update, &dying, &recorder);
+        let target = |update: &RecordedUpdate| Target { node: Arc::clone(&update.node), old: old(update) };
         let targets: Vec<Target> = updates.iter().map(target).collect();
         // From here on the graph alone holds what the updates are computed from.
         let nodes: Vec<Arc<Node>> = updates.into_iter().map(|update| update.node).collect();
@@ -106,7 +106,7 @@ fn run(operation: &'static str, updates: Vec<Update>) -> Result<Vec<Arc<Node>>> 
 const HELD: usize = 3;
 
 /// Who needs the old elements.
-fn old_elements(update: &Update, dying: &References, recorder: &Recorder) -> OldElements {
+fn old_elements(update: &RecordedUpdate, dying: &References, recorder: &Recorder) -> OldElements {
     let base = &update.base;
     let held = Arc::strong_count(base);
     let by_values = dying.get(&Arc::as_ptr(base)).map_or(0, |(_, count)| *count);

@@ -2,8 +2,8 @@
 //! indices. The host reads what it must, one count per part or whether all indices are inside; the rest is
 //! recorded.
 //!
-//! A scan counts the elements that a mask keeps. An index can select any element, so each part reads the whole
-//! array, which is fetched where a part does not own it.
+//! A scan counts the elements that a mask keeps. An index can select any element, so each part reads the
+//! whole array, which is fetched where a part does not own it.
 
 use std::sync::Arc;
 
@@ -62,8 +62,8 @@ impl Array {
     }
 
     /// The elements of a one-dimensional array at `indices`, which have any shape and distribution; those of
-    /// the result are theirs. Negative indices count from the end. Each part reads the whole array. The indices are
-    /// computed and checked at once, the elements are recorded.
+    /// the result are theirs. Negative indices count from the end. Each part reads the whole array. The
+    /// indices are computed and checked at once, the elements are recorded.
     ///
     /// ```
     /// use partita::prelude::*;
@@ -75,8 +75,8 @@ impl Array {
     /// # Ok::<(), partita::Error>(())
     /// ```
     ///
-    /// In the step of a `Loop` the indices may change from step to step; those of a replayed step are not checked:
-    /// one that is outside takes the first or the last element.
+    /// In the step of a `Loop` the indices may change from step to step; those of a replayed step are not
+    /// checked: one that is outside takes the first or the last element.
     ///
     /// # Errors
     /// An array of other than one dimension; indices that are no integers, or out of bounds; those of

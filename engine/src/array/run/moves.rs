@@ -29,8 +29,8 @@ pub(crate) fn update_halo(
     Ok(())
 }
 
-/// Fresh memory on another distribution, of any team over the same ranks, and the commands that bring elements
-/// of computed memory there: all of them, or those of a plan, to zeros. Halos are stale.
+/// Fresh memory on another distribution, of any team over the same ranks, and the commands that bring
+/// elements of computed memory there: all of them, or those of a plan, to zeros. Halos are stale.
 pub(crate) fn moving(
     recorder: &Recorder,
     storage: &Storage,

@@ -400,8 +400,9 @@ pub(crate) struct Folds {
     pub axes: Vec<usize>,
     /// The results of all parts together, for people.
     pub result: Arc<Distribution>,
-    /// Per output and part the memory of what the part finds, with the folded dimensions at `0..1`; `None` for
-    /// parts that fold nothing.
+    pub results: Vec<DType>,
+    /// Per output and part the memory of what the part finds, with the folded dimensions at `0..1`; `None`
+    /// for parts that fold nothing.
     pub memory: Vec<Vec<Option<MemoryId>>>,
 }
 

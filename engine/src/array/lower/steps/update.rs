@@ -7,36 +7,16 @@
 
 use std::sync::Arc;
 
-use crate::array::lower::graph::{NodeId, OldElements};
+use crate::array::lower::graph::{NodeId, OldElements, Update};
 use crate::array::lower::lowerer::{BaseWindow, LowerTarget, Lowerer, Placement};
 use crate::array::lower::steps::list::{CopiedCells, Step};
 use crate::array::lower::steps::listed::{scatter_elements, scatter_window};
 use crate::array::memory::pitch::Pitch;
-use crate::array::record::expr::{Place, StridedWindow};
+use crate::array::record::expr::{StridedWindow, UpdatedCells};
 use crate::array::record::map::point;
 use crate::device::{collect, push};
 use crate::error::Result;
 use crate::index::{Distribution, Region};
-
-/// An update to be lowered.
-#[derive(Clone)]
-pub(crate) struct Update {
-    pub node: NodeId,
-    pub base: NodeId,
-    pub value: NodeId,
-    pub place: Place,
-    pub old: OldElements,
-}
-
-impl Update {
-    /// The window, if there are no gaps in it.
-    fn box_window(&self) -> Option<Region> {
-        match &self.place {
-            Place::Window(window) => window.is_box().then_some(window.region),
-            Place::At(_) => None,
-        }
-    }
-}
 
 /// A window without gaps, and what is known of it.
 struct WindowUpdate<'a> {
@@ -127,15 +107,15 @@ impl Lowerer<'_> {
     /// local.
     fn temporary(&mut self, update: &Update) -> Result<NodeId> {
         let Update { base, value, .. } = *update;
-        let placement = match &update.place {
-            Place::At(_) => {
+        let placement = match &update.cells {
+            UpdatedCells::At(_) => {
                 self.mark_unsupported("the step sets elements by their number in C order");
                 return self.evaluate(&[value]).map(|()| value);
             }
-            Place::Window(window) if window.is_box() => {
+            UpdatedCells::Window(window) if window.is_box() => {
                 Placement::Temporary(self.base_window(base, &window.region)?)
             }
-            Place::Window(StridedWindow { region, steps }) => {
+            UpdatedCells::Window(StridedWindow { region, steps }) => {
                 self.mark_unsupported("the step assigns to a slice in steps");
                 let dist = Arc::new(self.graph.distribution(base)?.strided(region, steps)?);
                 Placement::On(dist, Pitch::of(self.graph.dtype(value)))
@@ -164,16 +144,16 @@ impl Lowerer<'_> {
         }
         let (new, stored) = (self.stored(node)?, self.stored(value)?);
         self.computed_in(node, (&new.dist, &new.declared), new.pitch);
-        match &update.place {
-            Place::At(positions) => {
+        match &update.cells {
+            UpdatedCells::At(positions) => {
                 let picked = last_of_each(&new.dist, positions)?;
                 scatter_elements(&mut self.list, &new, &stored, &picked)
             }
-            Place::Window(window) if is_strided_box(&new.dist, window) => {
+            UpdatedCells::Window(window) if is_strided_box(&new.dist, window) => {
                 self.copy((value, node), CopiedCells::Window(*window));
                 Ok(())
             }
-            Place::Window(window) => {
+            UpdatedCells::Window(window) => {
                 self.mark_unsupported("the step assigns to a slice along an unordered list");
                 scatter_window(&mut self.list, &new, (&window.region, &window.steps), stored.memory())
             }

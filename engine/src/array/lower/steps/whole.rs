@@ -9,7 +9,6 @@ use crate::array::lower::steps::list::{Step, StoredArray};
 use crate::array::lower::steps::listed::{compress, gather_elements, gather_window, take};
 use crate::array::lower::steps::scan::scan;
 use crate::array::lower::steps::sort::sort;
-use crate::array::lower::steps::update::Update;
 use crate::array::memory::pitch::Pitch;
 use crate::array::record::expr::{AxisScan, AxisSort, Which, WholeOp};
 use crate::error::Result;
@@ -22,9 +21,8 @@ impl Lowerer<'_> {
         for inner in self.deeply_nested(node).into_iter().filter(|&inner| inner != node) {
             self.evaluate(&[inner])?;
         }
-        if let WholeOp::Update(place) = op {
-            let (place, old) = (place.clone(), OldElements::Kept);
-            return self.updates(&[Update { node, base: operands[0], value: operands[1], place, old }]);
+        if let Some(update) = self.graph.update(node, OldElements::Kept) {
+            return self.updates(&[update]);
         }
         self.evaluate(operands)?;
         let base = operands[0];

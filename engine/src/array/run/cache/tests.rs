@@ -10,7 +10,7 @@ use partita_kernels::FoldOp;
 use crate::array::lower::graph::{Graph, GraphExpr, GraphValue, NodeId};
 use crate::array::memory::storage::HaloWidths;
 use crate::array::record::expr::{
-    DistKey, Expr, NodeLayout, Place, Pointwise, Reduction, StridedWindow, Which, WholeOp,
+    DistKey, Expr, NodeLayout, Pointwise, Reduction, StridedWindow, UpdatedCells, Which, WholeOp,
 };
 use crate::array::record::map::Map;
 use crate::array::run::cache::{CachedWay, MAX_KEPT, cache_of};
@@ -319,7 +319,7 @@ fn each_expr(key: &mut Graph, mut change: impl FnMut(&mut GraphExpr, &mut NodeLa
 
 fn each_window(key: &mut Graph, mut change: impl FnMut(&mut StridedWindow)) {
     each_expr(key, |expr, _| {
-        if let Expr::Whole(WholeOp::Update(Place::Window(window)), _) = expr {
+        if let Expr::Whole(WholeOp::Update(UpdatedCells::Window(window)), _) = expr {
             change(window);
         }
     });
