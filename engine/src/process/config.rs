@@ -52,7 +52,7 @@ pub struct Config {
     pub host_code: Option<IsaLevel>,
     /// `PARTITA_PADDING`: how much of a row may be added so that all rows begin at multiples of 16 bytes.
     pub padding_percent: i64,
-    /// `PARTITA_CHECK`: whether every launch is repeated on the interpreter and compared.
+    /// `PARTITA_CHECK`: whether every launch is repeated on the host and compared.
     pub check: bool,
     /// `PARTITA_TRACE`: the file that [`crate::trace`] writes.
     pub trace: Option<String>,

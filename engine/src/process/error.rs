@@ -122,7 +122,7 @@ pub enum Error {
         /// In the system's words or ours.
         reason: String,
     },
-    /// Under `PARTITA_CHECK`, a device computed something else than the interpreter.
+    /// Under `PARTITA_CHECK`, a device computed something else than the host.
     #[error(
         "{device} computed something else than the interpreter: kernel {kernel}, parameter {param}, element \
          {element}: expected {expected}, given {given}; compute on another device (PARTITA_DEVICE) and \
