@@ -490,3 +490,29 @@ fn arrays_fetch_requested_regions() {
         assert!(u.request(&[at([0, 0], [9, 6]), requests[1], requests[1], requests[1]]).is_err());
     }
 }
+
+#[test]
+fn a_loop_repeats_operators_and_elements_at_indices() {
+    for device in devices() {
+        let all = world(&device, 3);
+        let team = all.team().unwrap();
+        let dist = Distribution::builder(&[12]).parts(3).build().unwrap();
+        let start = Array::from_fn(&team, &dist, |at| (at[0] * 5 % 7) as f32).unwrap();
+        let indices = Array::from_fn(&team, &dist, |at| ((at[0] * 7 + 3) % 12) as i32 - 12).unwrap();
+        let sums = Collective::all_sum_reduce(&all, &[0]).unwrap();
+        let step = |u: &Array| -> Result<Array> {
+            let next = (u + sums.forward(&(u + 1.0))? * 0.125).take(&indices)? * 0.5;
+            // Indices that follow from the state: 0, 1 and 2.
+            next.take(&(&next % 3.0).floor().cast(DType::I32))
+        };
+        let single = (0..7).fold(start.clone(), |u, _| step(&u).unwrap());
+        let mut looped = Loop::new(vec![start], |state: &mut [Array]| {
+            state[0] = step(&state[0])?;
+            state[0].eval()
+        });
+        looped.run(7).unwrap();
+        assert!(looped.is_replaying(), "{device:?}");
+        assert_eq!(looped.state()[0].to_bytes().unwrap(), single.to_bytes().unwrap(), "{device:?}");
+        assert!(indices.take(&(&indices + 12)).is_ok() && indices.take(&(&indices - 1)).is_err());
+    }
+}

@@ -94,7 +94,8 @@ const EXPLAINED: &str = "# What runs, explained
 with the bytes of every link between parts, and the kernels that read them. It prints the steps that lowering
 makes, which are what runs; a test compares the bytes with those that ranks send.
 
-`u` is an array of 12 x 12 f32 whose rows are divided among three parts, `v` one whose columns are.
+`u` is an array of 12 x 12 f32 whose rows are divided among three parts, each on a device of its own, `v` one
+whose columns are; `line` is a column of `u`, `indices` are of i32.
 
 A test writes this page.
 ";
@@ -109,7 +110,7 @@ macro_rules! explained {
 }
 
 fn explained() -> String {
-    let team = Team::on(&[Device::host()], 3).unwrap();
+    let team = Team::of((0..3).map(|_| Device::host()).collect()).unwrap();
     let on = |grid: &[i64]| {
         let dist = Distribution::builder(&[12, 12]).grid(grid).build().unwrap();
         Array::from_fn(&team, &dist, |at| (at[0] * 5 + at[1] * 7) as f32).unwrap()
@@ -127,6 +128,23 @@ fn explained() -> String {
     explained!(page, "Pieces side by side", Array::concatenate(&[&u, &v], 0));
     explained!(page, "Another distribution", u.redistribute(&columns));
     explained!(page, "A Fourier transform of 12 x 6 pairs", u.reshape(&[12, 6, 2]).fft(&[0, 1]));
+    let twice = u.slice(&s![2..]) + u.slice(&s![..-2]);
+    explained!(page, "An assignment to a window, as a value", u.updated(&s![1..-1], &twice));
+    explained!(page, "An assignment in steps", u.updated(&s![..; 3, ..], &v.slice(&s![..4, ..])));
+    let (line, indices) = (on(&[3, 1]).slice(&s![.., 0]), (&v.slice(&s![0, ..]) % 12.0).cast(DType::I32));
+    explained!(page, "Elements at an array of indices", line.take(&indices).unwrap());
+    explained!(page, "Elements that a mask keeps", line.compress(&line.less(30.0)).unwrap());
+    let world = Partition::world(&team).unwrap().cartesian(&[3, 1]).unwrap();
+    let sums = Collective::all_sum_reduce(&world, &[0]).unwrap();
+    explained!(page, "A sum over all members, as DistDL has it", sums.forward(&u).unwrap());
+    let pair = Team::of((0..2).map(|_| Device::host()).collect()).unwrap();
+    let halves = Distribution::builder(&[12, 12]).grid(&[2, 1]).build().unwrap();
+    explained!(page, "An array on another team", u.move_to(&pair, &halves));
+    explained!(
+        page,
+        "Several at once",
+        (u.cumulative_sum(0).redistribute(&columns) + &v).sort(0, false).sum(&[1]) / u.max(&[])
+    );
     page
 }
 

@@ -83,7 +83,7 @@ fn exact_sum(x: &Array, axes: &[usize], added: DType, most: i64) -> Result<Array
 struct Range {
     /// The smallest p of a summand that is not zero.
     lowest: Array,
-    /// How far the largest p is above the smallest.
+    /// The distance of the largest p from the smallest.
     span: Array,
     /// The bits of the result where summands are not finite, 0 elsewhere.
     special: Array,
@@ -118,8 +118,8 @@ impl Range {
         Range { lowest, span, special }
     }
 
-    /// How far the lowest bits of summands are apart at most; in a `Loop`'s step, which reads nothing, those
-    /// of all floats.
+    /// The largest distance between the lowest bits of summands; in a `Loop`'s step, which reads nothing,
+    /// that of all floats.
     fn span(&self, format: &DigitFormat) -> Result<i64> {
         if Recorder::current().is_recording() {
             eval_all(&[&self.lowest, &self.special])?;
@@ -173,7 +173,7 @@ fn digit_sums(
     Ok(sums)
 }
 
-/// Each element in units of the lowest exponent, as so many floats: digit k is a multiple of 2^(k * digit).
+/// Each element in units of the lowest exponent, as `digits` floats: digit k is a multiple of 2^(k * digit).
 /// Adding and subtracting a number whose last bit is that unit rounds to it, and what is left is exact.
 fn float_digits(format: &DigitFormat, x: &Array, lowest: &Array, digits: i64) -> Result<Vec<Array>> {
     let int = |value: i64| Scalar::from_i64(DType::I64, value);
@@ -196,7 +196,7 @@ fn float_digits(format: &DigitFormat, x: &Array, lowest: &Array, digits: i64) ->
     Ok(all)
 }
 
-/// Each element in two's complement: so many digits above the lowest exponent.
+/// Each element in two's complement: `digits` digits above the lowest exponent.
 fn integer_digits(format: &DigitFormat, x: &Array, lowest: &Array, digits: i64) -> Vec<Array> {
     let int = |value: i64| format.in_bits(value);
     let bits = x.bitcast(format.bits);

@@ -110,8 +110,8 @@ struct ComputeRun<'a> {
     recorder: &'a Recorder,
 }
 
-/// Where the parts compute: the cells they own or, where steps of a `Loop` share an exchange, more of them if
-/// everything that these follow from is there.
+/// The cells that the parts compute: their own, or more if steps of a `Loop` share an exchange and the
+/// operands are valid there.
 struct Extent {
     /// `None` for what each part owns.
     regions: Option<Vec<ComputeRegion>>,
@@ -120,7 +120,7 @@ struct Extent {
 }
 
 impl ComputeRun<'_> {
-    /// How a kernel's operands reach regions other than the owned cells.
+    /// The access to a kernel's operands for regions other than the owned cells.
     fn accesses(
         &self,
         kernel: &ComputeKernel,
@@ -225,7 +225,7 @@ impl ComputeRun<'_> {
     }
 }
 
-/// What one part computes by one kernel.
+/// The regions that one part computes by one kernel.
 struct LaunchRegions<'a> {
     launch: BoundLaunch<'a>,
     region: ComputeRegion,
@@ -235,7 +235,7 @@ struct LaunchRegions<'a> {
     is_fold: bool,
 }
 
-/// Where a part has what it finds: one cell along each dimension that is folded.
+/// The view of a part's own result: one cell along each dimension that is folded.
 fn folded_view(place: &Place, region: &Region, folds: Option<&Folds>) -> View {
     let axes = folds.map_or(&[][..], |folds| &folds.axes);
     let first = Index::from_fn(region.rank(), |d| if axes.contains(&d) { 0 } else { region.start()[d] });

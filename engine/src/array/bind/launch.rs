@@ -6,7 +6,9 @@ use std::sync::Arc;
 use partita_kernels::{Access, DType, Scalar, View};
 
 use crate::array::bind::schedule::{BoundLaunch, ScheduleBuilder, Values, missing_part};
-use crate::array::lower::steps::list::{KernelLaunch, LaunchArgument, LaunchOperand, MemoryId, PlanExchange};
+use crate::array::lower::steps::list::{
+    KernelLaunch, LaunchArgument, LaunchOperand, MemoryId, PartCells, PartLaunch, PlanExchange,
+};
 use crate::device::{Buffer, integers};
 use crate::error::Result;
 use crate::index::{Index, Region};
@@ -36,12 +38,12 @@ pub(crate) fn launch(step: &KernelLaunch, work: &mut ScheduleBuilder, values: &V
         _ => Ok(Vec::new()),
     });
     let lists = lists.collect::<Result<Vec<Vec<Option<Place>>>>>()?;
-    for (part, launch) in step.parts.iter().enumerate() {
-        let Some(launch) = launch.as_ref().filter(|_| team.is_here(part)) else { continue };
-        let (region, on) = (launch.region, OnPart { team: &team, values, part });
+    for launch in step.launches.iter().filter(|launch| team.is_here(launch.part)) {
+        let (part, region) = (launch.part, launch.region);
+        let on = OnPart { team: &team, values, part };
         let mut memory: Vec<(View, Place)> = Vec::with_capacity(step.operands.len());
         for (operand, lists) in step.operands.iter().zip(&lists) {
-            memory.push(on.operand(step, operand, (region.rank(), lists), &mut work.uploads)?);
+            memory.push(on.operand((step, launch), operand, lists, &mut work.uploads)?);
         }
         let place = |operand: usize| &memory[operand].1;
         let arguments = launch.arguments.iter().map(|argument| match *argument {
@@ -83,15 +85,15 @@ impl OnPart<'_> {
         fetched.flatten().map_or_else(|| self.place(memory), Ok)
     }
 
-    /// The view that a kernel of so many dimensions has of an operand, and its memory.
+    /// The view that a kernel of `rank` dimensions has of an operand, and its memory.
     fn operand(
         &self,
-        step: &KernelLaunch,
+        (step, launch): (&KernelLaunch, &PartLaunch),
         operand: &LaunchOperand,
-        (rank, lists): (usize, &[Option<Place>]),
+        lists: &[Option<Place>],
         uploads: &mut Vec<Buffer>,
     ) -> Result<(View, Place)> {
-        let anywhere = |offset| View { offset, strides: vec![0; rank] };
+        let anywhere = |offset| View { offset, strides: vec![0; launch.region.rank()] };
         let in_line = |offset| View { offset, strides: vec![1] };
         Ok(match operand {
             LaunchOperand::Cells { memory, first, axes } => {
@@ -101,10 +103,11 @@ impl OnPart<'_> {
                     |along: &Option<(usize, i64)>| along.map_or(0, |(d, step)| step * inner.strides[d]);
                 (View { offset: inner.offset, strides: axes.iter().map(stride).collect() }, place)
             }
-            LaunchOperand::OfPart(parts) => {
-                let (memory, part) = parts[self.part].ok_or_else(|| missing_part("operand"))?;
-                let place = self.values.place(self.team, memory, part)?;
-                (in_line(0), place.ok_or_else(|| missing_part("operand"))?)
+            LaunchOperand::OfLaunch(at) => {
+                let PartCells { memory, part, first } = &launch.memory[*at];
+                let place = self.values.place(self.team, *memory, *part)?;
+                let place = place.ok_or_else(|| missing_part("operand"))?;
+                (place.view(first), place)
             }
             LaunchOperand::Line { memory, first } => (in_line(first[self.part]), self.place(*memory)?),
             LaunchOperand::Numbered { memory, fetched, from } => {
@@ -145,7 +148,7 @@ impl OnPart<'_> {
     }
 }
 
-/// Where in a memory the elements of an array are, by their number in C order.
+/// The positions in a memory of the elements of an array, by their number in C order.
 struct Numbering {
     /// Extents and distances, the innermost first; neighbours that go on alike are one.
     axes: Vec<(i64, i64)>,

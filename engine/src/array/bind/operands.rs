@@ -21,7 +21,7 @@ use crate::index::{Along, Distribution, Index, Region};
 use crate::plan::Plan;
 use crate::program::Place;
 
-/// Where one operand can be read.
+/// The memory that one operand is read from.
 pub(crate) struct BoundOperand {
     /// Per part: the memory.
     pub(crate) places: Vec<Option<Place>>,
@@ -266,7 +266,7 @@ impl ScheduleBuilder {
         Ok(())
     }
 
-    /// How much of a halo is valid by the time launches read it.
+    /// The widths of a halo that are valid by the time launches read it.
     pub fn valid_halo(&self, storage: &Arc<Storage>) -> HaloWidths {
         let own = |(other, _): &&(Arc<Storage>, HaloWidths)| Arc::ptr_eq(other, storage);
         let updated = self.updated_halos.iter().filter(own).map(|(_, halo)| halo);

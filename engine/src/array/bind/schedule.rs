@@ -36,7 +36,7 @@ pub(crate) fn missing_part(operation: &'static str) -> Error {
     )
 }
 
-/// What an exchange brings of one operand.
+/// The transfer of one operand by an exchange.
 pub(crate) struct PendingTransfer {
     pub(super) operation: &'static str,
     pub(super) plan: Arc<Plan>,
@@ -47,7 +47,7 @@ pub(crate) struct PendingTransfer {
     pub(super) updates: Option<usize>,
 }
 
-/// What was fetched of a value: a box per part, and where it is.
+/// The boxes fetched of a value: one per part, and its place.
 pub(crate) type FetchedBoxes = (NodeId, Vec<Region>, Vec<Option<Place>>);
 
 /// A schedule under construction, the leases its commands rely on, and the halos it makes current.
@@ -55,11 +55,11 @@ pub(crate) struct ScheduleBuilder {
     pub team: Team,
     pub recorder: Recorder,
     pub(super) schedule: Schedule,
-    /// What the next exchange brings.
+    /// The transfers of the next exchange.
     pub(super) pending: Vec<PendingTransfer>,
-    /// What the host has to wait for of the exchange that has departed.
+    /// The commands of the departed exchange that the host has to wait for.
     pub(super) dispatch: Schedule,
-    /// What is left to do of the exchange that has departed.
+    /// The commands of the departed exchange that are left to do.
     pub(super) arrival: Schedule,
     /// The waits by which it joins what is queued afterwards.
     pub(super) join: Schedule,
@@ -123,7 +123,7 @@ impl ScheduleBuilder {
         }
     }
 
-    /// What the team has counted for it.
+    /// The number of messages that the team has counted for it.
     pub fn messages(&self) -> u64 {
         self.messages
     }
@@ -371,7 +371,7 @@ impl Values {
         }
     }
 
-    /// Where a part has some memory.
+    /// The place of some memory on a part.
     pub fn place(&self, team: &Team, memory: MemoryId, part: usize) -> Result<Option<Place>> {
         match memory {
             MemoryId::Array(node) => Ok(self.storage(node)?.place(team, part)),
@@ -387,7 +387,7 @@ impl Values {
         self.boxes.get(&at)
     }
 
-    /// Where every part has some memory.
+    /// The places of some memory on all parts.
     pub fn places(&self, team: &Team, memory: MemoryId) -> Result<Vec<Option<Place>>> {
         (0..team.size()).map(|part| self.place(team, memory, part)).collect()
     }

@@ -324,7 +324,7 @@ impl PendingCollective {
 struct UnderWay {
     source: Array,
     made: Array,
-    /// What the host has to wait for; nothing once that was done.
+    /// The commands that the host has to wait for; none once that was done.
     dispatch: Arc<Mutex<Schedule>>,
     arrival: Schedule,
     join: Schedule,
@@ -334,7 +334,7 @@ struct UnderWay {
     _seen: Arc<()>,
 }
 
-/// What is left to dispatch, from now on nothing.
+/// Takes the commands that are left to dispatch.
 fn taken(dispatch: &Mutex<Schedule>) -> Schedule {
     std::mem::take(&mut dispatch.lock().unwrap_or_else(PoisonError::into_inner))
 }
@@ -387,7 +387,7 @@ impl UnderWay {
             _leases: leases,
             _seen: from.show(),
         };
-        // What was not packed must not be sent.
+        // Data that was not packed must not be sent.
         recorder.execute(departure).inspect_err(|_| drop(taken(&dispatch)))?;
         if let Some(ranks) = x.team().wire() {
             ranks.defer(move || leave(&recorder, &dispatch));
@@ -418,7 +418,7 @@ impl UnderWay {
 impl Drop for UnderWay {
     fn drop(&mut self) {
         let Ok(_guard) = evaluation([self.source.team(), self.made.team()].into_iter()) else { return };
-        // What fails here fails again in whatever comes next.
+        // An error here comes again in the next operation.
         let left = self.leave().and_then(|()| Recorder::current().execute(std::mem::take(&mut self.join)));
         drop(left);
     }

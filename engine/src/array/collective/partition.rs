@@ -74,7 +74,7 @@ impl Partition {
         self.members.shape()
     }
 
-    /// What a member of the world sees of it: everything from inside, nothing from outside.
+    /// A world member's view of it: everything from inside, nothing from outside.
     pub fn seat(&self, world_member: usize) -> MemberView {
         self.members.seen_by(world_member)
     }
@@ -91,7 +91,7 @@ impl Partition {
         self.world.of_members(ids)
     }
 
-    /// What a member of the world holds of an array over this partition, in packed coordinates: an empty box
+    /// The box of an array over this partition that a member of the world holds, in packed coordinates; empty
     /// if it is not a member.
     ///
     /// # Errors
@@ -126,7 +126,7 @@ impl Partition {
         Data::from_messages(&all[self.world.rank_of(id)]).next().ok_or_else(spoilt)
     }
 
-    /// What every member contributes, in rank order, at all of them. `data` is called with the ranks that
+    /// The contributions of all members, in rank order, at all of them. `data` is called with the ranks that
     /// live here; types and lengths may differ.
     ///
     /// Collective over the world.
@@ -208,7 +208,7 @@ impl Data {
         numbers.flat_map(|number| number.to_le_bytes()).chain(self.bytes.iter().copied()).collect()
     }
 
-    /// What was put together of messages.
+    /// The data in concatenated messages.
     fn from_messages(bytes: &[u8]) -> impl Iterator<Item = Data> + '_ {
         let mut rest = bytes;
         let mut take = move |count: usize| -> Option<&[u8]> {

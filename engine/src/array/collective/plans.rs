@@ -113,7 +113,7 @@ pub(super) fn copy_from_roots(
     Ok((between((over, dist), (over, dist), &routes, MoveOp::Copy, from_root)?, dist.clone()))
 }
 
-/// What every member stores, side by side.
+/// The distribution of the cells that members store, side by side.
 pub(super) fn padded(dist: &Distribution) -> Result<Distribution> {
     dist.check_block("Collective::padded")?;
     let stored = |d: usize| {

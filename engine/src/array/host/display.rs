@@ -12,7 +12,7 @@ use crate::index::{Index, Region};
 /// Arrays of more elements are shown by their edges.
 const MOST_ELEMENTS: i64 = 1000;
 
-/// How many coordinates are shown at each end of a long dimension.
+/// The number of coordinates shown at each end of a long dimension.
 const EDGE: i64 = 3;
 
 impl fmt::Display for Array {

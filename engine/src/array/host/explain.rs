@@ -23,7 +23,7 @@ use crate::index::{Distribution, Region};
 use crate::plan::{LinkTraffic, Plan};
 use crate::team::Team;
 
-/// What will run, in order.
+/// The kernels that will run, in order.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Outline {
     /// One per kernel, which every part launches once (twice where it computes its core first).
@@ -37,7 +37,7 @@ pub struct Outline {
 pub struct KernelStep {
     /// Its name.
     pub name: String,
-    /// How the results are divided.
+    /// The division of the results.
     pub layout: String,
     /// The cells that each part computes.
     pub cells: Vec<u64>,
@@ -53,7 +53,7 @@ pub struct KernelStep {
     pub exchanges: Vec<ExchangeStep>,
 }
 
-/// What a plan brings of one operand.
+/// The transfers of one operand by a plan.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ExchangeStep {
     /// Whether it is a halo, boxes, or elements in the kernel's order.
@@ -81,7 +81,7 @@ impl ExchangeStep {
 }
 
 impl Array {
-    /// What computing the array will do, if it is not computed yet. Computes, allocates and sends nothing.
+    /// The kernels that compute the array, if it is not computed yet. Computes, allocates and sends nothing.
     ///
     /// # Errors
     /// The error the array carries.
@@ -132,7 +132,7 @@ struct Explain<'a> {
     /// The recorded nodes of the graph.
     nodes: &'a [Arc<Node>],
     team: &'a Team,
-    /// What the next kernel waits for.
+    /// The exchanges that the next kernel waits for.
     waiting: Vec<ExchangeStep>,
     kernels: Vec<KernelStep>,
 }
@@ -149,26 +149,13 @@ impl Explain<'_> {
                 }
             }
             Step::Exchange(PlanExchange { what, fields, .. }) => {
-                for field in fields {
-                    let operand = format!("{} {}", field.dtype, field.shape);
-                    let element_bytes = field.dtype.size_bytes() as u64;
-                    let links = field.plan.links();
-                    // Rounds of one reduction are one line.
-                    let same = |other: &&mut ExchangeStep| other.what == *what && other.operand == operand;
-                    match self.waiting.last_mut().filter(same) {
-                        Some(other) => other.links.extend(links),
-                        None => {
-                            let from_team = None;
-                            self.waiting.push(ExchangeStep {
-                                what,
-                                operand,
-                                links,
-                                element_bytes,
-                                from_team,
-                            });
-                        }
-                    }
-                }
+                self.waiting.extend(fields.iter().map(|field| ExchangeStep {
+                    what,
+                    operand: format!("{} {}", field.dtype, field.shape),
+                    links: field.plan.links(),
+                    element_bytes: field.dtype.size_bytes() as u64,
+                    from_team: None,
+                }));
             }
             Step::Launch(launch) => self.push(launched(launch)?),
             Step::Duplicate { to, dtype, .. } => {
@@ -248,7 +235,7 @@ impl Explain<'_> {
         let Some(folds) = &kernel.folds else {
             return Ok(kernel.dist.global().volume()? as u64 * bytes(stores));
         };
-        // What of an output's memory is an array is a result.
+        // Memory of an output that is an array's is a result.
         let node = |memory: &Option<MemoryId>| match memory {
             Some(MemoryId::Array(node)) => Some(*node),
             Some(MemoryId::Boxes(_)) | None => None,
@@ -267,7 +254,7 @@ impl Explain<'_> {
         Ok(())
     }
 
-    /// A kernel over `dist` that writes so many bytes.
+    /// A kernel over `dist` that writes `written_bytes`.
     fn kernel(
         &self,
         kernel: &Kernel,
@@ -317,9 +304,10 @@ impl Explain<'_> {
 fn launched(launch: &KernelLaunch) -> Result<KernelStep> {
     let kernel = launch.kernel.kernel();
     let mut said = kernel_step(&kernel.name, &launch.layout)?;
-    let cells = |part: &Option<PartLaunch>| part.as_ref().map_or(Ok(0), |part| part.region.volume());
-    let cells = launch.parts.iter().map(cells).collect::<std::result::Result<Vec<i64>, _>>()?;
-    said.cells = cells.into_iter().map(|cells| cells as u64).collect();
+    said.cells.fill(0);
+    for launch in &launch.launches {
+        said.cells[launch.part] += launch.region.volume()? as u64;
+    }
     said.core = said.cells.clone();
     said.operations = kernel.body.iter().filter(|inst| is_work(&inst.op)).count() as u64;
     for (param, operand) in kernel.params.iter().zip(&launch.operands) {
@@ -329,14 +317,12 @@ fn launched(launch: &KernelLaunch) -> Result<KernelStep> {
             extents.map(|(d, _)| part.region.extent(d) as u64).product::<u64>()
         };
         let cells: u64 = match operand {
-            LaunchOperand::Cells { axes, .. } => {
-                launch.parts.iter().flatten().map(|part| along(part, axes)).sum()
-            }
+            LaunchOperand::Cells { axes, .. } => launch.launches.iter().map(|part| along(part, axes)).sum(),
             LaunchOperand::WindowList { dim, .. } => {
-                launch.parts.iter().flatten().map(|part| part.region.extent(*dim) as u64).sum()
+                launch.launches.iter().map(|part| part.region.extent(*dim) as u64).sum()
             }
             LaunchOperand::Line { .. }
-            | LaunchOperand::OfPart(_)
+            | LaunchOperand::OfLaunch(_)
             | LaunchOperand::Numbered { .. }
             | LaunchOperand::Positions { .. } => said.cells.iter().sum(),
         };

@@ -28,9 +28,9 @@ use crate::index::{DimMap, Distribution, Index, IndexSet, Region};
 use crate::program::{c_strides, contiguous_in};
 use crate::team::Team;
 
-/// So many bytes of a part are made on the host before they go to its device.
+/// The bytes of a part that are made on the host before they go to its device.
 const PIECE_BYTES: usize = 64 << 20;
-/// A thread makes at least so many cells at a time.
+/// The least number of cells that a thread makes at a time.
 const THREAD_CELLS: usize = 1 << 13;
 
 impl Array {
@@ -116,7 +116,7 @@ impl Array {
         }
         let data = &*normalized(dtype, data)?;
         let (global, strides) = (dist.global(), c_strides(&dist.global()));
-        // What lies in one piece on both sides goes to the device from where it is.
+        // Cells that are contiguous on both sides go to the device without a copy on the host.
         let whole = |part: usize| {
             let owned = dist.owned(part);
             let first = contiguous_in(&global, &owned).filter(|_| dist.is_block())? as usize * size;
@@ -193,9 +193,9 @@ fn loaded<'a, T: Pod + Send>(
     Ok(Array::of(Node::ready(dtype, team, storage)))
 }
 
-/// What a part holds of its own, and where in its memory.
+/// The cells that a part owns, and their place in its memory.
 struct PartFill {
-    /// What the memory holds, in packed coordinates.
+    /// The cells that the memory holds, in packed coordinates.
     stored: Region,
     /// The part of it that is made.
     owned: Region,
@@ -240,7 +240,7 @@ impl PartFill {
         };
         let (start, stop) = (range.start as i64, range.end as i64);
         let width = self.stored.extent(last).max(1);
-        // How far a part's own cells lie inside its memory.
+        // The offset of a part's own cells in its memory.
         let inside = |d: usize| self.owned.start()[d] - self.stored.start()[d];
         let (mut index, own) = (Index::zeros(last + 1), inside(last)..inside(last) + self.owned.extent(last));
         for number in start / width..(stop + width - 1) / width {
@@ -273,7 +273,7 @@ fn on_threads<T: Send>(threads: usize, pieces: impl Iterator<Item = T> + Send, w
         }
     };
     thread::scope(|scope| {
-        // Where the system has no more threads, fewer do.
+        // If the system has no more threads, fewer do the work.
         let start = |_| thread::Builder::new().spawn_scoped(scope, serve).ok();
         let workers: Vec<_> = (1..threads).map_while(start).collect();
         serve();
@@ -390,7 +390,7 @@ impl Array {
     }
 }
 
-/// Bytes of larger arrays that ranks compare: so many samples, so long.
+/// The samples of larger arrays that ranks compare: their number, and the bytes of each.
 const SAMPLES: usize = 1 << 8;
 const SAMPLE_BYTES: usize = 64;
 

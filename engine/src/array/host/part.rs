@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::index::{Along, Distribution, Index, Region};
 use crate::program::{CopyMode, Place, c_strides, copy_views};
 
-/// What one member of the team holds of an array: the cells it owns inside the box of cells it stores.
+/// The part of an array on one member of the team: the cells it owns inside the box of cells it stores.
 ///
 /// As long as a part lives, its cells and its halo keep their values: assignments to the array go to other
 /// memory. The exception is a `Loop` that began before the part was taken: it writes to the memory of
@@ -34,7 +34,7 @@ pub struct Part {
     owned: Region,
     stored: Region,
     buffer: Option<Buffer>,
-    /// Where the stored cells are in the memory: that may hold wider halos, or be that of a larger array.
+    /// The view of the stored cells in the memory: that may hold wider halos, or be that of a larger array.
     view: View,
 }
 
@@ -206,8 +206,8 @@ impl Part {
         Index::from_fn(self.stored.rank(), |d| self.view.strides[d])
     }
 
-    /// Where the first of the cells is in this process's memory; `None` if it is elsewhere, or nowhere.
-    /// What is there may be read, and not written, as long as the part lives. Waits where the device and this
+    /// The address of the first of the cells in this process's memory; `None` if it is elsewhere, or nowhere.
+    /// The cells may be read, and not written, as long as the part lives. Waits if the device and this
     /// process share memory ([`Device::is_addressable`]).
     ///
     /// # Errors
@@ -221,7 +221,7 @@ impl Part {
         Ok(address)
     }
 
-    /// Where the first of the cells is in the memory of a CUDA device, as [`Part::address`].
+    /// The address of the first of the cells in the memory of a CUDA device, as [`Part::address`].
     pub fn cuda_address(&self, cells: Cells) -> Option<u64> {
         self.buffer.as_ref()?.allocation().cuda_address(self.offset(cells)?)
     }
@@ -233,13 +233,13 @@ impl Part {
         (!region.is_empty()).then(|| self.first_of(&region) as u64 * size)
     }
 
-    /// How many elements before the first of a box of its cells the memory has.
+    /// The offset in the memory of the first cell of a box, in elements.
     fn first_of(&self, region: &Region) -> i64 {
         let apart = |d: usize| (region.start()[d] - self.stored.start()[d]) * self.view.strides[d];
         self.view.offset + (0..region.rank()).map(apart).sum::<i64>()
     }
 
-    /// Where a box of its cells is in the memory.
+    /// The view of a box of its cells in the memory.
     fn view_of(&self, region: &Region) -> View {
         View { offset: self.first_of(region), strides: self.view.strides.clone() }
     }

@@ -261,8 +261,8 @@ fn owns_any(dist: &Distribution, part: usize) -> bool {
     !(0..dist.rank()).any(copies)
 }
 
-/// What a part owns, without copies of others' cells, along maps other than blocks. Neighbours in memory are
-/// not neighbours in the array there. Memory holds what the part holds, copies too.
+/// The cells that a part owns, without copies of others' cells, along maps other than blocks. Neighbours in
+/// memory are not neighbours in the array there. Memory holds all cells of the part, copies too.
 struct CellRows<'a> {
     dist: &'a Distribution,
     part: usize,
@@ -379,7 +379,7 @@ impl Array {
         Ok(resized)
     }
 
-    /// What one part holds, copies included, in the part's own order: that of
+    /// The elements that one part holds, copies included, in the part's own order: that of
     /// [`owned_set`](Distribution::owned_set) along every dimension.
     ///
     /// # Errors

@@ -122,7 +122,7 @@ impl Requested {
         self.pieces.iter().map(|piece| &piece.section)
     }
 
-    /// Where the first cell of the request lies: that of the first section that is not empty.
+    /// The first cell of the request: that of the first section that is not empty.
     pub fn offset(&self) -> Option<Index> {
         let first = self.sections().find(|section| !section.region.is_empty());
         first.map(|section| *section.region.start())

@@ -32,7 +32,7 @@ impl Array {
     /// Lends the memory of the parts to be written by others: until the guard is dropped, what lies at
     /// [`Part::address`] and [`Part::cuda_address`] of its parts may be changed. Clones, and expressions that
     /// were recorded, keep the value that they have: if there are any, the array moves to memory of its own.
-    /// What is written to a halo has no effect. Ending the loan waits for all work on CUDA devices.
+    /// Values written to a halo have no effect. Ending the loan waits for all work on CUDA devices.
     /// Collective.
     ///
     /// ```

@@ -39,12 +39,12 @@ pub(crate) struct RecordedStep {
     pub before: Vec<ArrayMemory>,
     pub after: Vec<ArrayMemory>,
     pub schedule: Schedule,
-    /// What the commands read that no command writes.
+    /// The memory that commands read and no command writes.
     pub uploads: Vec<Buffer>,
     /// Teams whose memory the commands use, beside that of the state.
     pub sources: Vec<Team>,
     pub messages: u64,
-    /// What it did, hashed; see [`StepRecord::outline`].
+    /// The hash of its work; see [`StepRecord::outline`].
     pub outline: u64,
 }
 
@@ -116,7 +116,7 @@ impl Renaming {
             origins.insert(to.id, Arc::clone(&from));
             next.insert(from.id, to);
         }
-        // What the steps write anew takes the place of what they no longer need.
+        // Memory that the steps write anew takes the place of memory that they no longer need.
         let ends: Vec<Arc<Allocation>> =
             next.values().filter(|to| !next.contains_key(&to.id)).cloned().collect();
         for end in ends {
@@ -177,7 +177,7 @@ type Leases = HashMap<u64, Buffer>;
 struct Round {
     /// The step it begins with.
     first: usize,
-    /// How many it takes.
+    /// The number of steps that it takes.
     steps: u64,
     prepared: ReplayStep,
     /// The steps, if they go through the host's memory tile by tile. Otherwise devices do all of them by one
@@ -221,7 +221,7 @@ impl Cycle {
         let left =
             recorded.iter().flat_map(|step| &step.after).flat_map(|array| array.parts.iter().flatten());
         let mut needed = written.iter().copied().chain(left.map(|memory| memory.id));
-        // What a step only found in the state, and what it left there without writing it, may be others'.
+        // Memory that a step only found in the state, or left there without writing it, may be others'.
         let is_found = |id: &u64| first.before.iter().any(|array| array.is_in(&[*id]));
         let is_free = |id: &u64| leases.contains_key(id) && (is_found(id) || written.contains(id));
         let is_moved = |(from, to): (&u64, &Arc<Allocation>)| (*from != to.id).then_some(*from);
@@ -290,7 +290,7 @@ impl Cycle {
     }
 
     /// Has rounds of tiles begin with the next step. Those with messages rather begin with an exchange, so
-    /// that as much as possible lies between two, if so many steps have room for one then.
+    /// that as much as possible lies between two, if `most` steps have room for a round then.
     fn turn_round(&mut self, most: u64) -> Result<()> {
         let Some(round) = self.round.as_mut().filter(|round| round.steps <= most) else { return Ok(()) };
         let (next, count) = (self.next, self.steps.len());
@@ -364,7 +364,7 @@ fn rounds_together(recorded: &[RecordedStep], leases: &Leases) -> Result<Option<
     }))
 }
 
-/// The commands of so many rounds, beginning with step `first`, and how many messages they send.
+/// The commands of `count` rounds, beginning with step `first`, and the number of messages they send.
 fn several(recorded: &[RecordedStep], first: usize, count: usize) -> (u64, Schedule) {
     let (begun, begins) = recorded.split_at(first);
     let round = || begins.iter().chain(begun);

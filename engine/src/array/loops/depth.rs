@@ -21,7 +21,7 @@ const MAX_DEPTH: usize = 1 << 17;
 const WARM_UP: usize = 4;
 const TIMED: usize = 3;
 
-/// How many steps shall share an exchange.
+/// The number of steps that shall share an exchange.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Depth {
     Steps(usize),
@@ -29,12 +29,12 @@ pub(crate) enum Depth {
     Auto,
 }
 
-/// How many steps share an exchange, and what a loop does to find out.
+/// The number of steps that share an exchange, and the trial by which a loop finds it.
 pub(crate) struct DepthChoice {
     pub wanted: Depth,
     /// The tasks of a step, until it is decided what follows from them.
     trace: Option<StepTrace>,
-    /// How several steps share an exchange; none if every step has its own.
+    /// The plan by which several steps share an exchange; none if every step has its own.
     plan: Option<DepthPlan>,
     /// Steps since the last shared exchange.
     pub phase: usize,
@@ -233,7 +233,7 @@ const WORTH_IT: f64 = 0.97;
 
 /// Seconds per step when `depth` steps share an exchange: each computes for its neighbours what these would
 /// otherwise send. `compute(j)` is a step that computes for `j` more, `exchange(depth)` an exchange of halos
-/// for so many steps. In turn: what of an exchange is hidden is no part of it.
+/// for `depth` steps. The two are added: an exchange's time that computation hides does not count.
 pub fn time_per_step(depth: usize, compute: impl Fn(usize) -> f64, exchange: impl Fn(usize) -> f64) -> f64 {
     ((0..depth).map(|step| compute(depth - 1 - step)).sum::<f64>() + exchange(depth)) / depth as f64
 }
@@ -245,11 +245,11 @@ struct Times {
     plain: f64,
     /// With one exchange before the first.
     shared: Vec<f64>,
-    /// How many cells each of the latter computes.
+    /// The number of cells that each of the latter computes.
     cells: Vec<u64>,
 }
 
-/// What steps and exchanges take, in seconds.
+/// The cost of steps and exchanges, in seconds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Pace {
     launch: f64,
@@ -284,8 +284,8 @@ impl Times {
         Pace { launch, per_cell, latency: (single - per_layer).max(0.0), per_layer }
     }
 
-    /// What a cell takes: the line of least squares through the steps without an exchange. No more than if
-    /// launches took nothing, which is also what is assumed where the steps hardly differ.
+    /// The time of a cell: the slope of the least-squares line through the steps without an exchange. No more
+    /// than if launches took nothing, which is also assumed if the steps hardly differ.
     fn slope(&self) -> f64 {
         let points: Vec<(f64, f64)> =
             self.cells.iter().map(|&cells| cells as f64).zip(self.shared.iter().copied()).skip(1).collect();

@@ -29,7 +29,7 @@ pub(crate) struct StepClock {
     rows: VecDeque<Vec<Scalar>>,
     /// The types of a step's numbers.
     dtypes: Vec<DType>,
-    /// How many steps of the run the devices have had numbers for.
+    /// The number of steps of the run that the devices have had numbers for.
     given: u64,
 }
 
@@ -59,7 +59,7 @@ impl StepClock {
         Ok(is_new)
     }
 
-    /// How many steps the devices have numbers for: at least one. `count` steps are in the run.
+    /// The number of steps that the devices have numbers for: at least one. `count` steps are in the run.
     pub fn refill(&mut self, team: &Team, count: u64, numbers: Rows) -> Result<u64> {
         if !self.ticks() {
             return Ok(u64::MAX);
@@ -157,7 +157,7 @@ impl<S: FnMut(&mut [Array], &[Array]) -> Result<()>> StepFunction for Numbered<S
 #[derive(Default)]
 pub(crate) struct Constants(HashMap<Kernel, Vec<Used>>);
 
-/// What one step computed with one kernel.
+/// The numbers that one step used with one kernel, and the memory it wrote.
 struct Used {
     step: u64,
     /// Constants in the order of the body, then arguments; each list once, in the order of the launches.

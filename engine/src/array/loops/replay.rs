@@ -47,7 +47,7 @@ pub struct Loop<F> {
     pub(super) state: Vec<Array>,
     step: F,
     recorded: Vec<RecordedStep>,
-    /// What the recorded steps computed with, the first one's too.
+    /// The constants of the recorded steps, the first one's too.
     constants: Constants,
     pub(super) cycle: Option<Cycle>,
     done: u64,
@@ -184,13 +184,13 @@ impl<F: StepFunction> Loop<F> {
         self.cycle.is_some()
     }
 
-    /// How many steps share an exchange from now on.
+    /// The number of steps that share an exchange from now on.
     #[doc = example!("assert_eq!(Loop::new(vec![u], |_| Ok(())).steps_per_exchange(), 1);")]
     pub fn steps_per_exchange(&self) -> usize {
         self.depth.steps_per_exchange()
     }
 
-    /// How many steps share an exchange, with which halos, and why, in words.
+    /// The number of steps that share an exchange, with which halos, and why, in words.
     #[doc = example!("assert!(!Loop::new(vec![u], |_| Ok(())).explain().is_empty());")]
     pub fn explain(&self) -> String {
         let mut text = self.depth.to_string();
@@ -288,8 +288,7 @@ impl<F: StepFunction> Loop<F> {
         self.is_running = true;
         let outcome = self.run_until(end, numbers);
         if outcome.is_err() {
-            // What was recorded no longer leads to where the state is, nor are halos as wide as they would
-            // be.
+            // The recorded steps no longer lead to the state's memory, nor are halos as wide as after them.
             self.begin_anew();
         }
         self.is_running = false;
@@ -310,7 +309,7 @@ impl<F: StepFunction> Loop<F> {
                 self.begin_anew();
             }
             let began = self.depth.begin_timing(&self.state)?;
-            // What shares the state's memory cannot be given memory of its own: steps are recorded anew.
+            // Values that share the state's memory cannot be moved elsewhere: steps are recorded anew.
             if self.state.iter().any(|array| array.node.storage().is_some_and(|storage| storage.is_seen())) {
                 self.cycle = None;
                 self.recorded.clear();
@@ -423,9 +422,8 @@ impl<F: StepFunction> Loop<F> {
     }
 }
 
-/// Since which step the steps repeat, and how many: each does what another did so many steps before. They
-/// are at least twice as many, and more than the steps before them, which may have begun otherwise. `None`
-/// while nothing is seen to repeat.
+/// The first of the steps that repeat, and their period. They are at least two periods, and more than the
+/// steps before them, which may differ. `None` if no steps repeat yet.
 fn repeating(steps: &[RecordedStep]) -> Option<(usize, usize)> {
     (1..=steps.len() / 2).find_map(|period| {
         let differs = |at: &usize| steps[*at].outline != steps[*at - period].outline;

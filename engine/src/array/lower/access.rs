@@ -22,7 +22,7 @@ use crate::index::{Along, Distribution, Index, Region};
 use crate::plan::Plan;
 use crate::team::Team;
 
-/// How one operand reaches its kernel.
+/// The method by which one operand reaches its kernel.
 #[derive(Clone, Debug)]
 pub(crate) enum AccessMethod {
     /// Every part holds what it reads.
@@ -31,7 +31,7 @@ pub(crate) enum AccessMethod {
     Halo(HaloWidths),
     /// A box per part, in packed coordinates of the operand, into temporary memory.
     Fetch(Vec<Region>),
-    /// A box per part, in global coordinates, of an operand that is no blocks.
+    /// A box per part, in global coordinates, of an operand with non-block dimensions.
     FetchGlobal(Vec<Region>),
     /// In the order in which the launches go through it.
     Aligned,
@@ -45,11 +45,11 @@ pub(crate) struct OperandAccess {
     pub source: Arc<Distribution>,
     pub valid: HaloWidths,
     pub method: AccessMethod,
-    /// Where the parts find it; of an aligned operand this is where they get it.
+    /// The cells that the parts read; of an aligned operand, the cells before they are packed.
     pub footprint: Option<Footprint>,
 }
 
-/// What kernels over one distribution read, and from which memory layouts.
+/// The operands of kernels over one distribution, and the layouts of their memory.
 pub(crate) struct KernelReads<'a> {
     pub leaves: &'a [Leaf],
     pub dist: &'a Distribution,
@@ -60,7 +60,7 @@ pub(crate) struct KernelReads<'a> {
 }
 
 impl KernelReads<'_> {
-    /// How each leaf reaches the parts that compute these regions; `None` for lists and numbers.
+    /// The access to each leaf by the parts that compute these regions; `None` for lists and numbers.
     pub fn accesses(&self, regions: &[ComputeRegion]) -> Result<Vec<Option<OperandAccess>>> {
         let accesses = self.leaves.iter().map(|leaf| self.access(leaf, regions));
         let mut accesses = accesses.collect::<Result<Vec<Option<OperandAccess>>>>()?;
@@ -142,7 +142,7 @@ fn join(accesses: &mut [Option<OperandAccess>], first: usize, dist: &Distributio
     Ok(())
 }
 
-/// What can be joined with what.
+/// The kind of an operand's access; only accesses of one kind are joined.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MergeKind {
     Halo,
@@ -173,7 +173,7 @@ fn hulls(members: &[&mut OperandAccess], dist: &Distribution) -> Result<Option<V
     Ok((volume(&hulls)? <= apart).then_some(hulls))
 }
 
-/// How far from the ends of the region that a part computes it reads beyond what it owns of an operand.
+/// The widths of the margins of a part's region whose points read beyond the owned cells of an operand.
 fn halo_margins(
     map: &Map,
     footprint: &Footprint,
@@ -225,7 +225,7 @@ impl OperandAccess {
         }
     }
 
-    /// What moves for the leaf; `None` if everything is there.
+    /// The plan of the leaf's transfer; `None` if everything is there.
     pub fn plan(&self, leaf: &Leaf, dist: &Distribution, team: &Team) -> Result<Option<Arc<Plan>>> {
         let source = &self.source;
         match &self.method {
@@ -248,10 +248,10 @@ impl OperandAccess {
     }
 }
 
-/// Of large expressions only so many places to divide them are considered.
+/// The most places that are considered for the division of a large expression.
 const MOST_CANDIDATES: usize = 16;
 
-/// How kernels over `dist` read their leaves, if their parts compute what they own.
+/// The access to each leaf of kernels over `dist` whose parts compute what they own.
 pub(crate) fn reads_of(
     graph: &Graph,
     leaves: &[Leaf],

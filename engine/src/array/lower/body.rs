@@ -24,7 +24,7 @@ use crate::index::{Along, Distribution};
 /// registers and first-level caches are surely exhausted; it was not tuned.
 const MAX_BODY: usize = 4000;
 
-/// Most loads and arguments: so many distances and numbers fit, beside those of 40 arrays, into the 4 KiB
+/// The most loads and arguments: their distances and numbers fit, with those of 40 arrays, into the 4 KiB
 /// that a CUDA launch passes.
 const MAX_LOADS: usize = 256;
 
@@ -38,7 +38,7 @@ pub(crate) struct Leaf {
     pub dtype: DType,
 }
 
-/// What a kernel reads.
+/// The source of a value that a kernel reads.
 #[derive(Clone)]
 pub(crate) enum Source {
     /// A computed value.
@@ -160,7 +160,7 @@ impl KernelBody {
         self.leaves.len() > self.max_leaves || loads + self.arguments.len() > MAX_LOADS
     }
 
-    /// What to store first when the kernel grows too large: the last operation finished, or the
+    /// The node to store first when the kernel grows too large: the last operation finished, or the
     /// deepest one that still waits for operands. Each cut leaves fewer operations to compute, so
     /// cutting ends.
     fn cut(&self, graph: &Graph, root: NodeId, pending: &[(NodeId, Map)]) -> NodeId {

@@ -1,5 +1,5 @@
-//! Which values are computed once and stored, and in which order: passes over the graph that decide cost,
-//! never results, and follow from what was recorded alone, so that they are the same on every rank.
+//! Passes over the graph that choose the values to be computed once and stored, and their order. They decide
+//! cost, never results, and depend on the recorded graph alone, so that they are the same on every rank.
 //!
 //! [`stages`] divides large expressions, so that no value is computed again and again and no kernel grows
 //! without bound. A value that is read through several maps, or by several kernels, is computed for each of
@@ -21,8 +21,8 @@ use crate::error::Result;
 /// Instructions of one kernel, about: a kernel of more is divided where few values cross.
 const MOST_INSTRUCTIONS: u32 = 3600;
 
-/// What a plain number counts as: a kernel takes no more than 256 of them (`lower/body.rs`), and one that is
-/// cut there computes much again.
+/// The instructions that a plain number counts as: a kernel takes no more than 256 numbers (`lower/body.rs`),
+/// and one that is cut there computes much again.
 const INSTRUCTIONS_OF_NUMBER: u32 = 15;
 
 /// Kernels that wait for each other within one stage: reductions of reductions and the like.
@@ -75,7 +75,7 @@ struct Edge {
     map: Option<Arc<Map>>,
 }
 
-/// How an item is computed.
+/// The kind of kernel that computes an item.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WorkKind {
     /// In the kernels of its readers.
@@ -102,7 +102,7 @@ struct WorkItem {
     readers: Vec<(usize, Map)>,
 }
 
-/// Where a node's elements come from.
+/// The source of a node's elements.
 #[derive(Clone)]
 enum ElementSource {
     /// An item, or a view of one.
@@ -117,7 +117,7 @@ struct WorkList {
     origins: FxHashMap<NodeId, ElementSource>,
 }
 
-/// What a node is computed from.
+/// The operands that a node is computed from.
 enum Below {
     Nothing,
     View(NodeId, Arc<Map>),
@@ -194,7 +194,7 @@ impl WorkList {
         ElementSource::Item(self.items.len() - 1, None)
     }
 
-    /// The origin of a view. Of a slice that is rolled the slice is computed: beside it lies something else.
+    /// The origin of a view. Of a slice that is rolled the slice is computed: its neighbours are other cells.
     fn seen(&mut self, graph: &Graph, base: NodeId, view: NodeId, map: &Arc<Map>) -> ElementSource {
         let Some(ElementSource::Item(at, through)) = self.origins.get(&base).cloned() else {
             return ElementSource::Given;
@@ -233,7 +233,7 @@ struct KernelEstimate {
     /// An item of the shape of its results.
     of: usize,
     is_shared: bool,
-    /// How many kernels of the stage wait for this one, one for the other.
+    /// The number of kernels of the stage that wait for this one, one for the other.
     level: u32,
 }
 
@@ -244,7 +244,7 @@ struct CutPoint {
     below: usize,
     /// The values that would have to be stored.
     width: usize,
-    /// How many items were reached by then, and the stage's instructions.
+    /// The number of items reached by then, and the stage's instructions.
     reached: usize,
     instructions: u32,
 }
@@ -416,8 +416,8 @@ impl<'a> StageScan<'a> {
     }
 }
 
-/// What is stored takes at least so many instructions: about what a large GPU does in the time of writing and
-/// reading back four bytes.
+/// The least number of instructions of a value that is stored: about as many as a large GPU runs while it
+/// writes and reads back four bytes.
 pub(crate) const WORTH_STORING: u32 = 64;
 
 /// The largest expressions that two or more of the kernels of `roots` have in common, in any order.

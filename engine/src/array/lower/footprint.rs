@@ -20,8 +20,8 @@ pub(crate) struct Footprint {
 }
 
 impl Footprint {
-    /// What launches over regions of `target`, one per part, read. `None` where memory along some dimension
-    /// does not lie as the launches go through it: then the operand is to be packed in their order.
+    /// The cells read by launches over regions of `target`, one per part. `None` if memory along some
+    /// dimension is not in the launches' order: then the operand is to be packed in that order.
     pub fn of(
         maps: &[Map],
         source: &Distribution,
@@ -62,7 +62,7 @@ impl Footprint {
     }
 }
 
-/// Where the parts find what they read along one dimension of an operand.
+/// The positions of the cells that the parts read along one dimension of an operand.
 #[derive(Clone, Copy, Debug)]
 enum Alignment {
     /// Blocks or everything on both sides: a step in coordinates is a step in memory.
@@ -154,8 +154,8 @@ fn same_division(from: &DimMap, to: &DimMap, first: i64) -> bool {
     inside && from.sliced(first, stop, 1).is_ok_and(|slice| slice == *to)
 }
 
-/// What a part reads through one map: the cell of its first point, and the box around all of them; empty if
-/// it computes nothing.
+/// The cells that a part reads through one map: that of its first point, and the box around all of them;
+/// empty if it computes nothing.
 struct PartRead {
     first: Index,
     cells: Region,

@@ -32,7 +32,7 @@ const MOST_POSITIONS: usize = 512;
 /// A node of a graph.
 pub(crate) type NodeId = u32;
 
-/// How a node of a graph is computed. Plain numbers are not part of it.
+/// The expression of a node of a graph. Plain numbers are not part of it.
 pub(crate) type GraphExpr = Expr<NodeId, Slot>;
 
 #[derive(Clone, Default, PartialEq, Eq, Hash, Debug)]
@@ -50,14 +50,14 @@ pub(crate) struct GraphNode {
     pub value: GraphValue,
 }
 
-/// How a value is computed, or its memory. What [`Expr::Moved`] moves is memory: its evaluation comes before.
+/// The expression of a value, or its memory. The base of [`Expr::Moved`] is memory: it is evaluated before.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum GraphValue {
     Lazy(GraphExpr, NodeLayout<NodeId>),
     Memory(MemoryState),
 }
 
-/// How a computed value lies in memory, its own distribution, and how much of its halo is valid.
+/// The layout of a computed value's memory, its own distribution, and the valid widths of its halo.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct MemoryState {
     pub dist: DistKey,
@@ -66,7 +66,7 @@ pub(crate) struct MemoryState {
     pub valid: HaloWidths,
 }
 
-/// What to compute.
+/// A node to compute.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct GraphTarget {
     pub node: NodeId,
@@ -119,7 +119,7 @@ impl Graph {
         self.nodes[node as usize].dtype
     }
 
-    /// How a node is computed; `None` if it is.
+    /// The expression of a node; `None` if it is computed.
     pub fn expr(&self, node: NodeId) -> Option<&GraphExpr> {
         match &self.nodes[node as usize].value {
             GraphValue::Lazy(expr, _) => Some(expr),
@@ -254,7 +254,7 @@ impl Graph {
     }
 }
 
-/// What is reached from some nodes over their operands, without `without`: operands, the first ones first,
+/// The nodes reached from some nodes over their operands, without `without`: operands, the first ones first,
 /// before those that use them.
 pub(crate) fn post_order(
     roots: impl IntoIterator<Item = NodeId>,
@@ -277,7 +277,7 @@ pub(crate) fn post_order(
     order
 }
 
-/// What an expression consists of.
+/// The nodes of an expression.
 pub(crate) struct Reached {
     /// The nodes that are not computed yet, operands before those that use them.
     pub lazy: Vec<NodeId>,
@@ -309,9 +309,9 @@ pub(crate) struct RecordedGraph {
     /// Whether an evaluation of this graph can be kept for the next one that is equal: not with elements by
     /// their numbers, or numbers of a `Loop`'s step.
     pub is_cacheable: bool,
-    /// How many nodes were computed before, by the way.
+    /// The number of nodes that were computed before as intermediate values.
     repeats: usize,
-    /// What is moved, mostly from other teams, and not computed yet: its evaluation comes before.
+    /// The bases of moves, mostly of other teams, that are not computed yet: they are evaluated before.
     pub pending: Vec<Arc<Node>>,
 }
 
@@ -345,7 +345,7 @@ impl RecordedGraph {
             GraphValue::Lazy(expr, _) => expr.operands().copied().collect(),
             GraphValue::Memory(_) => Vec::new(),
         });
-        // What is moved from another team is computed there.
+        // A value that is moved from another team is computed there.
         let is_here = |at: NodeId| matches!(self.graph.nodes[at as usize].value, GraphValue::Lazy(..));
         let is_long = |&at: &NodeId| {
             again[at as usize] && is_here(at) && self.nodes[at as usize].depth() >= LEAST_CHAIN
@@ -381,7 +381,7 @@ impl RecordedGraph {
             let node = numbering.number(&target.node);
             recorded.graph.targets.push(GraphTarget { node, old: target.old });
         }
-        // What is moved.
+        // The bases of moves.
         let mut sources: Vec<NodeId> = Vec::new();
         loop {
             nodes.append(&mut numbering.met);
@@ -406,7 +406,7 @@ impl RecordedGraph {
         Ok(RecordedGraph { nodes, ..recorded })
     }
 
-    /// What is moved stands for the memory that it will be.
+    /// A base of a move, as the memory that it will be.
     fn pending(&mut self, node: &Arc<Node>) -> Result<GraphValue> {
         node.error().map_or(Ok(()), Err)?;
         self.pending.push(Arc::clone(node));

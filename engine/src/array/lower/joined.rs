@@ -49,8 +49,8 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// What several boxes need is computed first, if it is much to compute and no larger than half of them:
-    /// of an array that is repeated, but not of one that is rolled.
+    /// Computes common subexpressions of boxes first if they are costly and no larger than half of the
+    /// result: those of an array that is repeated, but not of one that is rolled.
     fn evaluate_common(&mut self, node: NodeId, boxes: &[Portion<NodeId>]) -> Result<()> {
         let volume = |node: NodeId| Region::from_shape(self.graph.shape(node))?.volume();
         let values: Vec<Vec<NodeId>> = boxes.iter().map(|portion| vec![portion.value]).collect();
@@ -78,8 +78,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The values within `node` that steps of their own compute, at which so many lie within each other that they are
-    /// computed before, the innermost first, rather than by recursion.
+    /// The values within `node` that steps of their own compute, nested so deeply that they are computed
+    /// before, the innermost first, rather than by recursion.
     pub fn deeply_nested(&self, node: NodeId) -> Vec<NodeId> {
         const MOST_LEVELS: u32 = 16;
         let mut levels: FxHashMap<NodeId, u32> = HashMap::default();

@@ -65,7 +65,7 @@ pub(crate) struct LowerTarget {
     pub result: NodeId,
 }
 
-/// Where a result is stored.
+/// The memory that a result is stored in.
 #[derive(Clone)]
 pub(crate) enum Placement {
     /// In memory of its own.
@@ -290,12 +290,12 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// How the leaves of a kernel reach the parts, which compute what they own.
+    /// The access to a kernel's leaves by the parts, which compute what they own.
     pub fn accesses(&self, leaves: &[Leaf], dist: &Distribution) -> Result<Vec<Option<OperandAccess>>> {
         reads_of(self.graph, leaves, dist, self.shared.is_some())
     }
 
-    /// Where each element is computed: on the part that keeps the result.
+    /// The distribution of the computation: each element on the part that keeps the result.
     fn distribution(&self, target: &LowerTarget) -> Result<Arc<Distribution>> {
         match (&target.placement, target.placement.window()) {
             (Placement::On(dist, _), _) => Ok(Arc::clone(dist)),
@@ -342,8 +342,7 @@ impl Lowerer<'_> {
         Ok(ResultMemory { node: target.result, dtype, storage, memory, declared, pitch, window, rest_of })
     }
 
-    /// How the rows of a result lie: as those of the array that it is stored in or over, or congruent to the
-    /// operands.
+    /// The pitch of a result: that of the array that it is stored in or over, or congruent to the operands.
     fn pitch(&self, target: &LowerTarget, leaves: &[Leaf], dist: &Distribution) -> Pitch {
         let dtype = self.graph.dtype(target.node);
         match &target.placement {

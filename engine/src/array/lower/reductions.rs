@@ -5,6 +5,7 @@
 //! Every element counts once, at its owner: among the coordinates that a part lists, copies are replaced by
 //! what changes no result.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use partita_kernels::{
@@ -16,12 +17,11 @@ use crate::array::lower::body::KernelBody;
 use crate::array::lower::graph::NodeId;
 use crate::array::lower::lowerer::{Lowerer, NotLowered};
 use crate::array::lower::steps::list::{
-    Compute, ComputeKernel, ExchangeField, Folds, LaunchArgument, LaunchOperand, MemoryId, PartLaunch,
-    PartMemory, PlanExchange, Step, StepList, StoredArray,
+    Compute, ComputeKernel, ExchangeField, Folds, KernelLaunch, LaunchArgument, LaunchOperand, MemoryId,
+    PartCells, PartLaunch, PlanExchange, Step, StepList, StoredArray,
 };
 use crate::array::lower::steps::listed::{copy, owned};
 use crate::array::memory::index_lists::IndexList;
-use crate::array::memory::pitch::Pitch;
 use crate::array::record::expr::{Expr, Reduction};
 use crate::error::Result;
 use crate::index::{DimMap, Distribution, Index, Region};
@@ -39,7 +39,7 @@ struct PendingReduction {
 struct ReductionGroup {
     /// Of the operands.
     dist: Arc<Distribution>,
-    /// What is folded away, ascending.
+    /// The axes that are folded away, ascending.
     axes: Vec<usize>,
     members: Vec<PendingReduction>,
 }
@@ -179,57 +179,44 @@ impl Lowerer<'_> {
         (0..parts).filter_map(|part| Some((part, root_of(&dist, axes, part)?))).for_each(|(part, root)| {
             givers[root].push(part);
         });
-        let is_alone = |root: usize| {
-            let owned = || flatten(&dist.owned(root), axes).is_ok_and(|own| own == result.owned(root));
-            givers[root].is_empty() || (givers[root] == [root] && owned())
-        };
-        let direct = (0..parts).all(is_alone);
-        let dtypes: Vec<DType> = members.iter().flat_map(ReduceMember::partials).collect();
-        // Combined elements lie in a line.
-        let pitch = |dtype| if direct { Pitch::of(dtype) } else { Pitch::Packed };
+        let mut finds = vec![false; parts];
+        givers.iter().flatten().for_each(|&part| finds[part] = true);
         for member in members {
-            self.computed_in(member.node, (&result, &result), pitch(member.dtype));
+            self.computed(member.node, &result);
             let made = self.stored(member.node)?;
             self.list.allocate(&made);
         }
         // The last of a member's partial results becomes the result.
         let kept: Vec<Option<NodeId>> = members.iter().flat_map(ReduceMember::kept).collect();
-        let region = |part: usize| result.owned(part);
-        let finds = |part: usize| givers.iter().any(|givers| givers.contains(&part));
-        let mut found: Vec<Vec<PartMemory>> = Vec::with_capacity(dtypes.len());
+        let dtypes: Vec<DType> = members.iter().flat_map(ReduceMember::partials).collect();
+        let mut found: Vec<Vec<Option<MemoryId>>> = Vec::with_capacity(dtypes.len());
         for (&dtype, kept) in dtypes.iter().zip(&kept) {
-            let is_scratch = |part: usize| {
-                let is_result = kept.is_some() && !region(part).is_empty();
-                !is_result && (finds(part) || !givers[part].is_empty())
+            let becomes = |part: usize| kept.filter(|_| !result.owned(part).is_empty());
+            let cells = |part: usize| match becomes(part) {
+                None if finds[part] => flatten(&dist.owned(part), axes),
+                None if !givers[part].is_empty() => Ok(result.owned(part)),
+                None | Some(_) => Ok(Region::from_fn(dist.rank(), |_| (0, 0))),
             };
-            let cells = (0..parts).map(|part| match is_scratch(part) {
-                true if finds(part) => flatten(&dist.owned(part), axes),
-                true => Ok(region(part)),
-                false => Ok(Region::from_fn(dist.rank(), |_| (0, 0))),
-            });
-            let boxes = self.list.boxes(dtype, cells.collect::<Result<_>>()?);
-            let memory = |part: usize| match kept {
-                _ if is_scratch(part) => Some((boxes, part)),
-                Some(node) if !region(part).is_empty() => Some((MemoryId::Array(*node), part)),
-                _ => None,
-            };
+            let boxes = self.list.boxes(dtype, (0..parts).map(cells).collect::<Result<_>>()?);
+            let uses = |part: usize| finds[part] || !givers[part].is_empty();
+            let memory = |part: usize| uses(part).then(|| becomes(part).map_or(boxes, MemoryId::Array));
             found.push((0..parts).map(memory).collect());
         }
-        let folded = |memory: &Vec<PartMemory>| {
-            let at = |part: usize| memory[part].filter(|_| finds(part)).map(|(memory, _)| memory);
-            (0..parts).map(at).collect()
+        let folded = |memory: &Vec<Option<MemoryId>>| {
+            memory.iter().zip(&finds).map(|(memory, finds)| memory.filter(|_| *finds)).collect()
         };
         let memory = found.iter().map(folded).collect();
         kernel.folds = Some(Folds { axes: axes.to_vec(), result: Arc::clone(&result), memory });
         self.list.steps.push(Step::Compute(Compute { results: Vec::new(), kernels: vec![kernel] }));
-        let combining = Combining { dtypes: &dtypes, found: &found, givers: &givers, result: &result };
-        if !direct {
-            let rounds = combining.exchange(&mut self.list, self.team)?;
-            combining.combine(&mut self.list, &rounds, members)?;
+        if (0..parts).any(|root| givers[root].iter().any(|&giver| giver != root)) {
+            let (dtypes, found, givers) = (&dtypes[..], &found[..], &givers[..]);
+            let combining =
+                Combining { dtypes, found, givers, axis: axes[0], result: &result, team: self.team };
+            combining.steps(&mut self.list, members)?;
         }
         // Folds of nothing.
         let empty: Vec<bool> =
-            (0..parts).map(|part| givers[part].is_empty() && !region(part).is_empty()).collect();
+            (0..parts).map(|part| givers[part].is_empty() && !result.owned(part).is_empty()).collect();
         for member in members.iter().filter(|_| empty.contains(&true)) {
             let made = self.stored(member.node)?;
             fill(&mut self.list, &made, member.reduction.neutral(member.dtype), &empty)?;
@@ -238,95 +225,117 @@ impl Lowerer<'_> {
     }
 }
 
-/// What parts found, and who combines it.
+/// The partial results of parts, and the parts that combine them.
 struct Combining<'a> {
     /// Those of all partial results.
     dtypes: &'a [DType],
     /// Per partial result and part its memory; at a part that combines, that of what it keeps.
-    found: &'a [Vec<PartMemory>],
+    found: &'a [Vec<Option<MemoryId>>],
     /// The parts that each part combines, ascending.
     givers: &'a [Vec<usize>],
+    /// A folded dimension, along which what arrives lies.
+    axis: usize,
     result: &'a Arc<Distribution>,
+    team: &'a Team,
 }
 
-/// Per partial result and part what is combined in a round.
-type CombineRound = Vec<Vec<PartMemory>>;
-
 impl Combining<'_> {
-    /// Has what is on other devices travel to those that combine it. Gives per round, the first one is what they
-    /// keep, where what they combine is then.
-    fn exchange(&self, list: &mut StepList, team: &Team) -> Result<Vec<CombineRound>> {
-        let parts = self.givers.len();
-        let most = self.givers.iter().map(Vec::len).max().unwrap_or(0);
-        let mut rounds: Vec<CombineRound> = vec![vec![vec![None; parts]; self.dtypes.len()]; most];
-        let mut fields = Vec::new();
-        for (at, round) in rounds.iter_mut().enumerate() {
-            for (partial, &dtype) in self.dtypes.iter().enumerate() {
-                let mut moves: Vec<Move> = Vec::new();
-                let mut cells = vec![Region::from_fn(self.result.rank(), |_| (0, 0)); parts];
-                for (root, givers) in self.givers.iter().enumerate() {
-                    let Some(&giver) = givers.get(at) else { continue };
-                    if team.device_of(giver) == team.device_of(root) {
-                        round[partial][root] = self.found[partial][giver];
-                        continue;
+    /// The exchange of what other devices found, and the launches that combine it with what is kept.
+    fn steps(&self, list: &mut StepList, members: &[ReduceMember]) -> Result<()> {
+        let arrived = self.exchange(list)?;
+        let (rank, partials) = (self.result.rank(), self.dtypes.len());
+        let (mut copies, mut combinations) = (Vec::new(), Vec::new());
+        for (part, givers) in self.givers.iter().enumerate() {
+            let region = self.result.owned(part);
+            let kept: Vec<PartCells> = (0..partials).filter_map(|at| self.cells(at, part, &region)).collect();
+            let mut slots = 0..;
+            for (at, &giver) in givers.iter().enumerate() {
+                let later: Vec<PartCells> = match self.is_here(giver, part) {
+                    true => (0..partials).filter_map(|at| self.cells(at, giver, &region)).collect(),
+                    false => {
+                        let slot = slots.next().unwrap_or(0);
+                        let first = self.slot(&region, slot..slot + 1);
+                        let cells = |&memory: &MemoryId| PartCells { memory, part, first: *first.start() };
+                        arrived.iter().map(cells).collect()
                     }
-                    let region = self.result.owned(root);
-                    cells[root] = region;
-                    let (from_part, to_part, op) = (giver, root, MoveOp::Copy);
-                    moves.push(Move { from_part, to_part, from: region, to: region, subsets: None, op });
+                };
+                let (arguments, memory) = (Vec::new(), kept.iter().copied().chain(later).collect());
+                let launch = PartLaunch { part, region, arguments, memory };
+                match at {
+                    // The first partial result is copied if it is another part's.
+                    0 if giver == part => {}
+                    0 => copies.push(launch),
+                    _ => combinations.push(launch),
                 }
-                if moves.is_empty() {
-                    continue;
-                }
-                let to = list.boxes(dtype, cells);
-                for m in &moves {
-                    round[partial][m.to_part] = Some((to, m.to_part));
-                }
-                let from = moves.iter().find_map(|m| self.found[partial][m.from_part]);
-                let Some((from, _)) = from else { continue };
-                let (plan, shape) = (Arc::new(Plan::new(parts, parts, moves)?), self.result.shape());
-                fields.push(ExchangeField { plan, from, to, dtype, shape });
             }
         }
-        if !fields.is_empty() {
-            let (operation, what) = ("reduction", "partial results");
-            list.steps.push(Step::Exchange(PlanExchange { operation, what, fields }));
+        for (at, &dtype) in self.dtypes.iter().enumerate() {
+            let of = |launch: &PartLaunch| PartLaunch {
+                memory: vec![launch.memory[partials + at], launch.memory[at]],
+                arguments: Vec::new(),
+                ..*launch
+            };
+            self.launch(list, copy("keep", rank, dtype)?, copies.iter().map(of).collect(), 2);
         }
-        Ok(rounds)
+        self.launch(list, combine_kernel(members, rank)?, combinations, 2 * partials);
+        Ok(())
     }
 
-    /// Combines the later ones into the first.
-    fn combine(&self, list: &mut StepList, rounds: &[CombineRound], members: &[ReduceMember]) -> Result<()> {
-        let line = |part: usize| -> Result<PartLaunch> {
-            let region = Region::new(&[0], &[self.result.owned(part).volume()?])?;
-            Ok(PartLaunch { region, arguments: Vec::new() })
-        };
-        for (at, round) in rounds.iter().enumerate() {
-            let combines = |part: usize| match self.givers[part].get(at) {
-                // What another part found first is copied.
-                Some(&giver) => at > 0 || giver != part,
-                None => false,
-            };
-            let launches = (0..self.givers.len()).map(|part| combines(part).then(|| line(part)).transpose());
-            let launches = launches.collect::<Result<Vec<Option<PartLaunch>>>>()?;
-            let those = |memory: &Vec<PartMemory>| -> LaunchOperand {
-                let at = |(memory, launch): (&PartMemory, &Option<PartLaunch>)| {
-                    memory.filter(|_| launch.is_some())
-                };
-                LaunchOperand::OfPart(memory.iter().zip(&launches).map(at).collect())
-            };
-            let (kept, later) = (self.found.iter().map(those), round.iter().map(those));
-            if at > 0 {
-                let operands = kept.chain(later).collect();
-                list.launch(combine_kernel(members)?, self.result, operands, launches);
-                continue;
-            }
-            let pairs: Vec<[LaunchOperand; 2]> = kept.zip(later).map(|(to, from)| [from, to]).collect();
-            for (operands, &dtype) in pairs.into_iter().zip(self.dtypes) {
-                list.launch(copy("keep", dtype)?, self.result, operands.into(), launches.clone());
+    fn launch(&self, list: &mut StepList, kernel: Verified, launches: Vec<PartLaunch>, operands: usize) {
+        if !launches.is_empty() {
+            let operands = (0..operands).map(LaunchOperand::OfLaunch).collect();
+            let layout = Arc::clone(self.result);
+            list.steps.push(Step::Launch(KernelLaunch { kernel, layout, operands, launches }));
+        }
+    }
+
+    /// Whether one part's launches can read the memory of another.
+    fn is_here(&self, giver: usize, part: usize) -> bool {
+        self.team.device_of(giver) == self.team.device_of(part)
+    }
+
+    /// A partial result of a part, where it was folded.
+    fn cells(&self, partial: usize, part: usize, region: &Region) -> Option<PartCells> {
+        let memory = self.found[partial][part]?;
+        Some(PartCells { memory, part, first: *region.start() })
+    }
+
+    /// The place of what arrives.
+    fn slot(&self, region: &Region, slots: Range<i64>) -> Region {
+        Region::from_fn(region.rank(), |d| match d == self.axis {
+            true => (slots.start, slots.end),
+            false => (region.start()[d], region.stop()[d]),
+        })
+    }
+
+    /// Has what is on other devices travel to the parts that combine it; gives the memory where it arrives, in
+    /// the order of the parts along the axis.
+    fn exchange(&self, list: &mut StepList) -> Result<Vec<MemoryId>> {
+        let parts = self.givers.len();
+        let mut cells = vec![Region::from_fn(self.result.rank(), |_| (0, 0)); parts];
+        let mut moves: Vec<Move> = Vec::new();
+        for (root, givers) in self.givers.iter().enumerate() {
+            let region = self.result.owned(root);
+            for &giver in givers.iter().filter(|&&giver| !self.is_here(giver, root)) {
+                let slot = if cells[root].is_empty() { 0 } else { cells[root].stop()[self.axis] };
+                cells[root] = self.slot(&region, 0..slot + 1);
+                let to = self.slot(&region, slot..slot + 1);
+                let (from_part, to_part, op) = (giver, root, MoveOp::Copy);
+                moves.push(Move { from_part, to_part, from: region, to, subsets: None, op });
             }
         }
-        Ok(())
+        let Some(first) = moves.first().map(|first| first.from_part) else { return Ok(Vec::new()) };
+        let plan = Arc::new(Plan::new(parts, parts, moves)?);
+        let (mut fields, mut arrived) = (Vec::new(), Vec::new());
+        for (found, &dtype) in self.found.iter().zip(self.dtypes) {
+            let to = list.boxes(dtype, cells.clone());
+            let (plan, shape) = (Arc::clone(&plan), self.result.shape());
+            fields.extend(found[first].map(|from| ExchangeField { plan, from, to, dtype, shape }));
+            arrived.push(to);
+        }
+        let (operation, what) = ("reduction", "partial results");
+        list.steps.push(Step::Exchange(PlanExchange { operation, what, fields }));
+        Ok(arrived)
     }
 }
 
@@ -337,7 +346,7 @@ fn fill(list: &mut StepList, array: &StoredArray, value: Scalar, parts: &[bool])
     let kernel = k.elementwise(&[(output, argument)])?;
     let launch = |(part, fills): (usize, &bool)| {
         let arguments = || vec![LaunchArgument::Number(value)];
-        fills.then(|| PartLaunch { region: array.dist.owned(part), arguments: arguments() })
+        fills.then(|| PartLaunch::new(array.dist.owned(part), arguments()))
     };
     let launches = parts.iter().enumerate().map(launch).collect();
     list.launch(kernel, &array.dist, vec![owned(array.memory(), &array.dist)], launches);
@@ -425,13 +434,13 @@ impl ReduceMember {
     }
 }
 
-/// Combines second partial results into the first, all of which lie contiguously.
-fn combine_kernel(members: &[ReduceMember]) -> Result<Verified> {
+/// Combines second partial results into the first.
+fn combine_kernel(members: &[ReduceMember], rank: usize) -> Result<Verified> {
     let partials: Vec<DType> = members.iter().flat_map(ReduceMember::partials).collect();
-    let mut k = Builder::new("combine", 1);
+    let mut k = Builder::new("combine", rank);
     let kept: Vec<u32> = partials.iter().map(|&dtype| k.inout(dtype)).collect();
     let later: Vec<u32> = partials.iter().map(|&dtype| k.input(dtype)).collect();
-    let mut of = |params: &[u32]| params.iter().map(|&p| k.load(p, &[0])).collect::<Vec<Value>>();
+    let mut of = |params: &[u32]| params.iter().map(|&p| k.load(p, &vec![0; rank])).collect::<Vec<Value>>();
     let (a, b) = (of(&kept), of(&later));
     let mut results = Vec::with_capacity(a.len());
     for member in members {

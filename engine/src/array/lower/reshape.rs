@@ -1,6 +1,6 @@
 //! Other shapes of values whose parts hold the elements in the order of the new shape already: the same
 //! memory, described in another way. What is not computed yet is computed in the new shape, if all it follows
-//! from is memory that can be seen so; then nothing is stored in between.
+//! from is memory that can be viewed so; then nothing is stored in between.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::array::record::expr::{Expr, NodeLayout};
 use crate::error::Result;
 use crate::index::{Distribution, Index, matched};
 
-/// Expressions deeper than this are computed before they are seen in another shape.
+/// Expressions deeper than this are computed before they are viewed in another shape.
 const MOST_LEVELS: usize = 64;
 
 impl Lowerer<'_> {
@@ -40,7 +40,7 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// The node is the base's memory, seen on another distribution.
+    /// The node is the base's memory, viewed on another distribution.
     fn share_memory(&mut self, node: NodeId, base: NodeId, (dist, pitch): (&Arc<Distribution>, Pitch)) {
         self.list.steps.push(Step::Alias { result: node, base, dist: Arc::clone(dist) });
         self.computed_in(node, (dist, dist), pitch);
@@ -83,7 +83,7 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// How the rows of a node's memory lie on another distribution, if it can be seen there.
+    /// The pitch of a node's memory on another distribution, if it can be viewed there.
     fn seen(&self, node: NodeId, dist: &Distribution) -> Option<Pitch> {
         let state = self.graph.memory_state(node).filter(|state| !has_halo(&state.dist))?;
         state.pitch.seen(&state.dist, dist)
@@ -108,12 +108,12 @@ fn has_halo(dist: &Distribution) -> bool {
 struct ShapePropagation<'l, 't> {
     lowerer: &'l mut Lowerer<'t>,
     known: FxHashMap<(NodeId, Index), Option<NodeId>>,
-    /// The memory that is seen in another shape, if all goes well.
+    /// The memory that is viewed in another shape, if all goes well.
     aliases: Vec<Step>,
 }
 
 impl ShapePropagation<'_, '_> {
-    /// The node in a shape, if it is memory that can be seen so or follows from such memory.
+    /// The node in a shape, if it is memory that can be viewed so or follows from such memory.
     fn propagated(&mut self, node: NodeId, shape: &Index, level: usize) -> Result<Option<NodeId>> {
         if self.lowerer.graph.shape(node) == shape {
             return Ok(Some(node));
@@ -123,7 +123,7 @@ impl ShapePropagation<'_, '_> {
             return Ok(*known);
         }
         let found = match self.aliased(node, shape)? {
-            // No kernel computes it together with others, so it is memory of its own, which may be seen so.
+            // No kernel computes it together with others, so it is memory of its own, which may be viewed so.
             None if self.lowerer.graph.is_apart(node) => {
                 self.lowerer.evaluate(&[node])?;
                 self.aliased(node, shape)?

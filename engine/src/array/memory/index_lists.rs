@@ -12,7 +12,7 @@ use crate::index::{DimMap, Distribution, Region};
 use crate::program::Place;
 use crate::team::Team;
 
-/// What a list says of each coordinate that a part holds.
+/// The entries of a list, one for each coordinate that a part holds.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum IndexList {
     /// Which global coordinate it is, in this integer type.

@@ -16,29 +16,29 @@ use crate::config::config;
 use crate::index::{Distribution, Index, Region};
 use partita_kernels::DType;
 
-/// What a load of one thread takes at best, in bytes.
+/// The widest load of one thread, in bytes.
 const VECTOR_BYTES: i64 = 16;
 
 /// Rows begin at multiples of the first that costs little enough.
 const ROW_BYTES: [i64; 4] = [128, 64, 32, VECTOR_BYTES];
 
-/// Rows along a dimension, of cells of so many bytes.
+/// Rows along a dimension, of cells of `cell_bytes`.
 pub(crate) struct Row {
     pub dim: usize,
     cell_bytes: i64,
 }
 
-/// How the rows of an array lie in memory.
+/// The layout of an array's rows in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Pitch {
-    /// One after the other: memory of other owners, and what is seen in another shape.
+    /// One after the other: memory of other owners, and arrays viewed in another shape.
     Packed,
     /// At multiples of 16 bytes.
     Aligned { element_bytes: u8, shift: u8 },
 }
 
 impl Pitch {
-    /// Shifts are counted modulo so many elements: a vector of the smallest.
+    /// The number of elements that shifts are counted modulo: a vector of the smallest.
     pub const SHIFTS: i64 = VECTOR_BYTES;
 
     /// That of an array which is congruent to no other one in particular.
@@ -57,8 +57,8 @@ impl Pitch {
         }
     }
 
-    /// How far its cells are from where coordinates alone would have them. Other owners' memory is taken to
-    /// begin at a multiple of 16 bytes.
+    /// The distance of its cells from where coordinates alone would have them. Other owners' memory is taken
+    /// to begin at a multiple of 16 bytes.
     pub fn shift(self) -> i64 {
         match self {
             Pitch::Packed => 0,
@@ -104,7 +104,7 @@ impl Pitch {
         }
     }
 
-    /// That of memory of this one seen on another distribution, whose parts store the same cells in the same
+    /// The pitch of this memory viewed on another distribution, whose parts store the same cells in the same
     /// order; `None` if they lie otherwise.
     pub fn seen(self, from: &Distribution, to: &Distribution) -> Option<Pitch> {
         let ends = |part: usize| [from, to].map(|dist| (dist.stored(part), self.room(&dist.stored(part))));

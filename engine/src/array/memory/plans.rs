@@ -14,7 +14,7 @@ use crate::plan::Plan;
 use crate::program::{CopyMode, Place, Schedule, copy_box};
 use crate::team::Team;
 
-/// What a plan follows from.
+/// The arguments that a plan follows from.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Key {
     Halo(Distribution, Index, Index, bool),
@@ -45,7 +45,7 @@ impl Key {
     }
 }
 
-/// At most so many plans are remembered, with about so many moves in all; beyond it all are forgotten.
+/// The most plans that are remembered, and the most moves of all of them, about; beyond it all are forgotten.
 const MAX_PLANS: usize = 256;
 const MAX_MOVES: usize = 1 << 20;
 
@@ -62,7 +62,7 @@ fn remembered(key: Key) -> Result<Arc<Plan>> {
         return Ok(Arc::clone(plan));
     }
     let built = key.build();
-    // What a user's map said may be impossible: then the error is the map's.
+    // A user's map may be inconsistent: then the error is the map's.
     key.sound()?;
     let plan = Arc::new(built?);
     if config().debug >= 4 {

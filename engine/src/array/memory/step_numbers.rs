@@ -19,7 +19,7 @@ use crate::team::Team;
 /// The steps of a table.
 pub(crate) const MAX_ROWS: usize = 1024;
 
-/// A number takes so many bytes of a row, whatever its type.
+/// The bytes of a row that a number takes, whatever its type.
 const SLOT_BYTES: usize = 8;
 
 /// Rows are copied in words of this type.
@@ -35,7 +35,7 @@ pub(crate) struct StepNumbers {
 /// The memory of one device.
 struct Table {
     device: Device,
-    /// What the current row is made of: the rows and the number of the next one, or the memory of a stream.
+    /// The memory that the current row is made of: the rows and the number of the next, or that of a stream.
     sources: Vec<Buffer>,
     current: Buffer,
     /// Makes the next row and counts.
@@ -124,8 +124,8 @@ impl StepNumbers {
         self.tables.iter().map(|table| (&table.advance, table.sources.iter().chain([&table.current])))
     }
 
-    /// Where the parts of a team read the current row, in elements of the number's type, and which of them
-    /// the number is.
+    /// The place of the current row on each part of a team, in elements of the number's type, and the index
+    /// of the number in it.
     pub fn places(&self, team: &Team, which: usize) -> Result<(Vec<Option<Place>>, Index)> {
         let in_slot = (SLOT_BYTES / self.dtypes[which].size_bytes()) as i64;
         let stored = Region::new(&[0], &[in_slot * self.dtypes.len() as i64])?;

@@ -16,13 +16,13 @@ use crate::team::Team;
 /// The parts of one array.
 #[derive(Debug)]
 pub(crate) struct Storage {
-    /// How the buffers are laid out: as declared, with halos as wide as reads have needed.
+    /// The layout of the buffers: as declared, with halos as wide as reads have needed.
     pub dist: Arc<Distribution>,
     /// The array's own distribution. Reading never changes it, whatever memory the reads take.
     pub declared: Arc<Distribution>,
     /// One per part; `None` where the part stores nothing, and for parts of other ranks.
     pub parts: Vec<Option<Buffer>>,
-    /// How their rows lie.
+    /// The pitch of their rows.
     pub pitch: Pitch,
     /// Later ones have larger numbers.
     pub number: u64,
@@ -120,12 +120,12 @@ impl Storage {
         lo.iter().chain(hi.iter()).any(|&width| width > 0)
     }
 
-    /// Where each part is.
+    /// The place of each part.
     pub fn places(&self, team: &Team) -> Vec<Option<Place>> {
         (0..self.parts.len()).map(|part| self.place(team, part)).collect()
     }
 
-    /// Where one part is.
+    /// The place of one part.
     pub fn place(&self, team: &Team, part: usize) -> Option<Place> {
         self.parts[part].as_ref().map(|buffer| Place {
             device: team.device(part).clone(),
@@ -134,7 +134,7 @@ impl Storage {
         })
     }
 
-    /// How much of the halo is current.
+    /// The widths of the halo that are current.
     pub fn valid_halo(&self) -> HaloWidths {
         self.fresh.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -155,7 +155,7 @@ pub(crate) fn bytes_of(region: &Region, dtype: DType) -> Result<u64> {
     Ok((region.volume()? as u64).saturating_mul(dtype.size_bytes() as u64))
 }
 
-/// How wide a halo holds its owners' current values, at each part as far as the part stores it.
+/// The widths of a halo that hold its owners' current values, at each part as far as the part stores it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct HaloWidths {
     pub lo: Index,

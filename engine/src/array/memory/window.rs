@@ -15,8 +15,8 @@ pub(crate) struct ArrayWindow {
     pub window: Region,
 }
 
-/// What one part computes, in the result's packed coordinates. Beyond the ends of a periodic dimension these
-/// go on as the part's memory does.
+/// The region that one part computes, in the result's packed coordinates. Beyond the ends of a periodic
+/// dimension these go on as the part's memory does.
 #[derive(Clone, Debug)]
 pub(crate) struct ComputeRegion {
     /// The box around everything.
@@ -38,7 +38,7 @@ pub(crate) fn holds(dist: &Distribution, regions: &[ComputeRegion]) -> bool {
 }
 
 impl ComputeRegion {
-    /// What each part owns.
+    /// The region that each part owns.
     pub fn owned(dist: &Distribution) -> Vec<ComputeRegion> {
         (0..dist.parts()).map(|part| ComputeRegion::of(dist.owned(part))).collect()
     }
@@ -49,7 +49,7 @@ impl ComputeRegion {
 }
 
 impl RegionBox {
-    /// What a box inside has as the coordinates of its first cell.
+    /// The coordinates of the first cell of a box inside.
     pub fn origin_of(&self, inside: &Region) -> Index {
         let by = |d: usize| inside.start()[d] - self.cells.start()[d];
         Index::from_fn(inside.rank(), |d| self.origin[d] + by(d))
@@ -78,8 +78,8 @@ impl ArrayWindow {
         self.window == other.window && a.same_layout(b) && around(a) == around(b)
     }
 
-    /// What each part computes of the window if it computes `grow` more cells than it owns. `dist` is the
-    /// window's own distribution; the kernel asks for global coordinates along the dimensions `placed`.
+    /// The region of the window that each part computes with `grow` more cells than it owns. `dist` is the
+    /// window's own distribution; the kernel needs global coordinates along the dimensions `placed`.
     pub fn regions(
         &self,
         dist: &Distribution,
@@ -137,8 +137,8 @@ impl ArrayWindow {
         shifts.iter().map(image).filter(|shown| shown.start < shown.stop).collect()
     }
 
-    /// What lies outside of the window of the cells that a part owns and of `grow` more, in coordinates of
-    /// the base.
+    /// The cells outside of the window, of those that a part owns and `grow` more, in coordinates of the
+    /// base.
     pub fn outside(&self, part: usize, grow: &HaloWidths) -> Result<Vec<Region>> {
         let mut rest = vec![self.base.reach(part, &grow.lo, &grow.hi)?];
         let held = self.base.window(part, &self.window)?;
@@ -154,7 +154,7 @@ impl ArrayWindow {
         Ok(rest)
     }
 
-    /// Where the cells of a window lie in memory on the base: how far from their own coordinates.
+    /// The first cell of a box of the window, `hull`, in the coordinates of memory on the base.
     pub fn corner(&self, part: usize, hull: &Region) -> Result<Index> {
         let held = self.base.window(part, &self.window)?;
         let first = |d: usize| match self.base.map(d).is_block() {

@@ -29,10 +29,10 @@ thread_local! {
     static CURRENT: RefCell<Recorder> = const { RefCell::new(Recorder(None)) };
 }
 
-/// How one evaluation of the step computes.
+/// The extension of one evaluation of the step, if steps share an exchange.
 #[derive(Clone, Debug)]
 pub(crate) struct Extension {
-    /// So many cells more than the parts own.
+    /// The cells computed beyond those that the parts own.
     pub grow: HaloWidths,
     /// Halos that the result's memory needs sooner or later.
     pub room: HaloWidths,
@@ -111,7 +111,7 @@ pub(crate) struct StepRecord {
     pub unsupported: Option<String>,
     pub extensions: VecDeque<Extension>,
     pub halo_requests: Vec<HaloRequest>,
-    /// What was evaluated and assigned to, hashed: the same on all ranks, and in all steps that do the same.
+    /// A hash of the evaluations and assignments: the same on all ranks, and in all steps that do the same.
     pub outline: u64,
     /// The streams of random numbers that steps draw from, if it is the step of a `Loop`.
     pub streams: Option<StepStreams>,
@@ -237,7 +237,7 @@ impl Recorder {
         }
     }
 
-    /// How the next evaluation shall compute.
+    /// The extension of the next evaluation.
     pub fn next_extension(&self) -> Option<Extension> {
         self.record()?.extensions.pop_front()
     }

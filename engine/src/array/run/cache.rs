@@ -24,7 +24,7 @@ const MAX_NODES: usize = 512;
 /// after element has a graph for each. (Tests of keys need the many graphs of their random programs.)
 const MAX_KEPT: usize = if cfg!(test) { 1 << 15 } else { 1 << 11 };
 
-/// How to compute equal graphs.
+/// The kept evaluation of equal graphs.
 pub(crate) struct CachedEvaluation {
     hash: u64,
     graph: Graph,
@@ -58,7 +58,7 @@ fn hash_of(graph: &Graph) -> u64 {
     FxBuildHasher.hash_one(graph)
 }
 
-/// How to compute an equal graph, if it is known.
+/// The kept evaluation of an equal graph, if there is one.
 pub(crate) fn find(team: &Team, graph: &Graph) -> Option<Arc<CachedEvaluation>> {
     #[cfg(test)]
     let graph = &tests::left_out(graph.clone());
@@ -75,7 +75,7 @@ pub(crate) fn keep(team: &Team, cached: CachedEvaluation) {
     }
 }
 
-/// What a team keeps, by hash: of two graphs with one hash, the later.
+/// The evaluations that a team keeps, by hash: of two graphs with one hash, the later.
 #[derive(Default)]
 struct EvaluationCache {
     evaluations: FxHashMap<u64, Arc<CachedEvaluation>>,
@@ -105,7 +105,7 @@ impl EvaluationCache {
     }
 
     fn insert(&mut self, cached: CachedEvaluation) {
-        // What a device forgets is free memory only once no evaluation holds it.
+        // The memory of a program that a device forgets is free only once no evaluation holds it.
         let forgotten = Program::forgotten();
         if self.forgotten != forgotten {
             self.forgotten = forgotten;

@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::index::{Index, Region};
 use crate::program::{CopyMode, Place, contiguous_in, copy_box, offset_in};
 
-/// Rows of the host's memory from so many bytes on are read one by one.
+/// The least length, in bytes, of rows of the host's memory that are read one by one.
 const LONG_ROW_BYTES: usize = 512;
 
 /// The bytes of a box of cells in C order.

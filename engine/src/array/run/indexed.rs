@@ -118,7 +118,7 @@ fn counting(size: i64) -> DType {
     if size < i64::from(i32::MAX / 2) { DType::I32 } else { DType::I64 }
 }
 
-/// Where the elements begin that each part keeps, and their number: from how many are kept up to each.
+/// The start of each part's kept elements, and the number of all: from how many are kept up to each.
 fn bounds(ranks: &Array, even: &Distribution) -> Result<Vec<i64>> {
     let ends: Vec<i64> = (0..even.parts()).map(|part| even.owned(part).stop()[0]).collect();
     let asked: Vec<i64> = ends.iter().filter(|&&end| end > 0).map(|end| end - 1).collect();

@@ -117,7 +117,7 @@ impl StepRun<'_> {
             }
             Step::Alias { result, base, dist } => {
                 let mut storage = values.storage(*base)?;
-                // What another owner may write is seen by no other value.
+                // Memory that another owner may write is shared with no other value.
                 if let Some(node) =
                     values.recorded(*base).upgrade().filter(|_| storage.is_lent_to_be_written())
                 {

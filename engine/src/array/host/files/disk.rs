@@ -66,7 +66,7 @@ pub fn unique() -> String {
     format!("{:016x}", hasher.finish())
 }
 
-/// What every rank made of its work, on all ranks; a failed file of one is an error on all of them, after
+/// The results of all ranks' work, on all ranks; a failed file of one is an error on all of them, after
 /// which they go on. Collective.
 pub fn agreed(
     team: &Team,

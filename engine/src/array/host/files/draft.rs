@@ -16,10 +16,10 @@ use crate::error::{FileFault, Result};
 
 pub const MANIFEST: &str = "manifest";
 const JOURNAL: &str = "partita.saving";
-/// What folders of states begin with.
+/// The prefix of folders of states.
 const FOLDER: &str = "state-";
 
-/// How far a save came.
+/// The progress of a save.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// The manifest names the last state.
@@ -72,7 +72,7 @@ impl Draft {
         if let Some(last) = &last {
             others.remove(last);
             if !others.is_empty() {
-                // What the manifest says now must outlast the machine before other states go.
+                // The manifest must be on disk before other states are removed.
                 sync_folder(folder)?;
                 others.retain(|name| !is_removed(folder, name));
             }

@@ -34,7 +34,7 @@ macro_rules! values {
 
 values!(bool = Bool, i64 = Int, i32 = Int, u32 = Int, f64 = Float, f32 = Float, &str = Text, String = Text);
 
-/// What a name stands for.
+/// The array or value that a name stands for.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Entry {
     /// The array in the file of that name, and the checksum of its elements.

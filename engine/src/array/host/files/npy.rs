@@ -28,7 +28,7 @@ const NAMES: [(DType, &str); 13] = [
 /// Complex numbers: pairs of these.
 const PAIRS: [(DType, &str); 2] = [(DType::F32, "<c8"), (DType::F64, "<c16")];
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Content {
     /// The type of the numbers.
@@ -61,14 +61,14 @@ impl Content {
         shape
     }
 
-    /// Whether there can be so many elements.
+    /// Whether the bytes of the elements can be counted in an `i64`.
     pub fn is_countable(&self) -> bool {
         let mut extents = self.shape.iter();
         self.shape.iter().all(|extent| *extent >= 0)
             && extents.try_fold(16i64, |all, extent| all.checked_mul(*extent)).is_some()
     }
 
-    /// How many bytes the elements have.
+    /// The number of bytes of the elements.
     pub fn bytes(&self) -> u64 {
         self.stored_shape().iter().product::<i64>() as u64 * self.dtype.size_bytes() as u64
     }
@@ -143,13 +143,13 @@ pub struct PartialChecksum {
     sum: u32,
 }
 
-/// The checksum of so many bytes, all zero.
+/// The checksum of `bytes` bytes, all zero.
 fn of_zeros(bytes: u64) -> u32 {
     // Appends zeros to nothing, in the register without its final inversion.
     shifted(u32::MAX, bytes) ^ u32::MAX
 }
 
-/// The remainder of a polynomial times x to the power of so many bytes.
+/// The remainder of a polynomial times x to the power of `bytes` bytes.
 fn shifted(remainder: u32, bytes: u64) -> u32 {
     let mut hasher = Hasher::new_with_initial_len(remainder, 0);
     hasher.combine(&Hasher::new_with_initial_len(0, bytes));
@@ -157,7 +157,7 @@ fn shifted(remainder: u32, bytes: u64) -> u32 {
 }
 
 impl PartialChecksum {
-    /// Of an array of so many bytes without parts.
+    /// Of an array of `bytes` bytes without parts.
     pub fn new(bytes: u64) -> PartialChecksum {
         PartialChecksum { bytes, sum: of_zeros(bytes) }
     }
@@ -201,7 +201,7 @@ pub fn write(mut file: &File, of: &Content, cells: &Region, elements: &[u8]) -> 
     Ok(sum)
 }
 
-/// Reads what [`write`] wrote, into memory of so many zeros as that takes.
+/// Reads the elements that [`write`] wrote, into memory of their size that holds zeros.
 pub fn read(mut file: &File, of: &Content, cells: &Region, elements: &mut [u8]) -> Result<PartialChecksum> {
     let (begin, size) = (of.header().len() as u64, of.dtype.size_bytes());
     let (offsets, run) = runs(&of.stored_shape(), cells);

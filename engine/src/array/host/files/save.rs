@@ -17,7 +17,7 @@ use crate::team::Team;
 
 const SAVE: &str = "save_state";
 
-/// What [`save_state`] saves under a name.
+/// A value that [`save_state`] saves under a name.
 #[derive(Clone, Debug)]
 pub enum Saved {
     /// An array.
@@ -151,7 +151,7 @@ pub fn save_npy(team: &Team, file: impl AsRef<Path>, array: &Saved) -> Result<()
                 return Err(failed("", &path, FileFault::Taken, "it is no regular file"));
             }
             if old.is_some() {
-                // What cannot be written must not be replaced either.
+                // A file that cannot be written must not be replaced either.
                 at(&path, OpenOptions::new().write(true).open(&path))?;
             }
             let name = unique();
@@ -183,7 +183,7 @@ pub fn save_npy(team: &Team, file: impl AsRef<Path>, array: &Saved) -> Result<()
 }
 
 impl Saved {
-    /// What a file holds of an array, and the array on a distribution whose parts have long runs of the file.
+    /// The content of an array's file, and the array on a distribution whose parts have long runs of it.
     fn in_file_order(&self, operation: &'static str, team: &Team) -> Result<(Content, Array)> {
         let invalid =
             |expected: String, given, remedy| Err(Error::invalid(operation, expected, given, remedy));

@@ -23,7 +23,7 @@ pub(crate) struct StepTrace {
     first: u64,
 }
 
-/// How `depth` steps run with one exchange.
+/// The plan by which `depth` steps run with one exchange.
 #[derive(Debug)]
 pub(crate) struct DepthPlan {
     pub depth: usize,
@@ -71,7 +71,7 @@ impl StepTrace {
         StepTrace { tasks, after, ..self }
     }
 
-    /// How to run so many steps with one exchange. `layouts` are the state's.
+    /// The plan to run `depth` steps with one exchange. `layouts` are the state's.
     pub fn plan(&self, depth: usize, layouts: &[Arc<Distribution>]) -> Result<DepthResult> {
         let mut state: Vec<HaloWidths> = layouts.iter().map(|dist| HaloWidths::zero(dist.rank())).collect();
         let mut constants = HashMap::new();
@@ -115,8 +115,8 @@ impl StepTrace {
         Ok(Ok(DepthPlan { depth, state, constants: kept, extensions, cells }))
     }
 
-    /// What the step's evaluations shall do so that its results are current as far as `needs` says;
-    /// afterwards that says the same of what the step reads.
+    /// The extensions of the step's evaluations by which its results are current as far as `needs` says;
+    /// afterwards `needs` says the same of the step's operands.
     fn backwards(&self, needs: &mut Needs) -> Result<std::result::Result<(Vec<Extension>, u64), String>> {
         let (mut extensions, mut cells) = (Vec::new(), 0);
         for task in self.tasks.iter().rev() {
@@ -156,7 +156,7 @@ impl StepTrace {
         let results: Vec<u64> =
             kernels().flat_map(|kernel| &kernel.results).map(|(number, _)| *number).collect();
         for read in kernels().flat_map(|kernel| &kernel.reads) {
-            // What was only moved to memory with wider halos is what it was.
+            // A value that was only moved to memory with wider halos is the same value.
             let origin = self.origin(read.number);
             if self.before.contains(&origin) || results.contains(&origin) {
                 continue;
@@ -182,7 +182,7 @@ impl StepTrace {
 }
 
 impl BoundKernel {
-    /// What the evaluation shall do, and over which regions; what it reads is needed then.
+    /// The extension of the evaluation, and its regions; its operands are added to `needs`.
     fn extension(
         &self,
         needs: &mut Needs,
@@ -261,7 +261,7 @@ fn need(needs: &mut Needs, number: u64, halo: &HaloWidths) {
     *known = known.max(halo);
 }
 
-/// What is needed of one value is needed of another.
+/// Adds the need of one value to that of another.
 fn pass_on(needs: &mut Needs, of: u64, also_of: u64) {
     if let Some(halo) = needs.get(&of).cloned() {
         need(needs, also_of, &halo);

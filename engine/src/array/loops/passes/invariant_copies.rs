@@ -19,7 +19,7 @@ struct StridedBox {
     along: Vec<(i64, i64)>,
 }
 
-/// What a command does to one memory.
+/// A write of a command to one memory.
 struct Write {
     memory: u64,
     /// Anywhere if none.
@@ -118,7 +118,7 @@ impl Write {
 }
 
 impl StridedBox {
-    /// What a launch touches of parameter `at` at its points.
+    /// The cells of parameter `at` that a launch touches at its points.
     fn of(job: &Job, at: usize) -> StridedBox {
         let Launch { extents, views, .. } = &*job.launch;
         let along = views[at].strides.iter().zip(extents).map(|(&stride, &extent)| (stride, extent as i64));

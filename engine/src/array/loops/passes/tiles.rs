@@ -14,13 +14,13 @@ use partita_kernels::{Access, DType, Form, Launch, View};
 
 use crate::device::{Job, RecordedWork, Sweep};
 
-/// At most so many launches replace the ones of a batch.
+/// The most launches that replace those of a batch.
 const MAX_JOBS: usize = 1 << 18;
 
 /// Dimensions that are cut: the outermost of large arrays.
 const CUT: usize = 2;
 
-/// What one launch touches of one memory, relative to the row of its point.
+/// The rows that one launch touches of one memory, relative to the row of its point.
 #[derive(Clone, Copy)]
 struct Touch {
     memory: u64,
@@ -39,7 +39,7 @@ struct TiledLaunch {
 /// Distances in bytes between neighbours along the dimensions that are cut.
 type Pitch = [i64; CUT];
 
-/// How many dimensions of a launch are cut: of a plane, rows alone.
+/// The number of dimensions of a launch that are cut: of a plane, rows alone.
 fn cut_of(rank: usize) -> usize {
     if rank > CUT { CUT } else { 1 }
 }
@@ -56,7 +56,7 @@ pub(crate) fn tiled(jobs: &[Job], cache_bytes: i64) -> Option<Vec<RecordedWork>>
         is_tiled |= tiles.is_some();
         ordered.push(match tiles {
             None => RecordedWork::Jobs(run.to_vec()),
-            // Where a row is one tile, the next row waits for all of it.
+            // If a row is one tile, the next row waits for all of it.
             Some(rows) if rows.iter().all(|row| row.len() == 1) => {
                 RecordedWork::Jobs(rows.into_iter().flatten().flatten().collect())
             }
@@ -67,7 +67,7 @@ pub(crate) fn tiled(jobs: &[Job], cache_bytes: i64) -> Option<Vec<RecordedWork>>
     is_tiled.then_some(ordered)
 }
 
-/// What all launches write, and where they lie.
+/// The memory that all launches write, and the places of the launches.
 fn of_one_kind(jobs: &[Job]) -> Option<(HashMap<u64, Pitch>, Vec<TiledLaunch>)> {
     let written = written(jobs)?;
     let placed = jobs.iter().map(|job| place(job, &written)).collect::<Option<Vec<TiledLaunch>>>()?;
@@ -126,7 +126,7 @@ fn pitch(view: &View, dtype: DType) -> Pitch {
     [stride(0), stride(cut_of(view.strides.len()) - 1)]
 }
 
-/// Where a launch and what it touches lie; `None` if rows of one launch are no rows of another.
+/// The place of a launch and of the rows it touches; `None` if rows of one launch are no rows of another.
 fn place(job: &Job, written: &HashMap<u64, Pitch>) -> Option<TiledLaunch> {
     let verified = job.program.kernel();
     let kernel = verified.kernel();
@@ -181,7 +181,7 @@ fn place(job: &Job, written: &HashMap<u64, Pitch>) -> Option<TiledLaunch> {
     Some(TiledLaunch { first, count, touches })
 }
 
-/// How far each launch stays behind.
+/// The distance by which each launch stays behind.
 fn skews(placed: &[TiledLaunch]) -> Vec<[i64; CUT]> {
     let mut skews: Vec<[i64; CUT]> = Vec::with_capacity(placed.len());
     for later in placed {
@@ -210,7 +210,7 @@ fn sizes(
     cache_bytes: i64,
 ) -> Option<[i64; CUT]> {
     let is_cut_twice = jobs.iter().any(|job| job.launch.extents.len() > CUT);
-    // What one row of everything takes, constants included.
+    // The bytes of one row of every memory, constants included.
     let mut rows: HashMap<u64, i64> = HashMap::new();
     for job in jobs {
         let params = &job.program.kernel().kernel().params;
@@ -239,7 +239,7 @@ fn sizes(
 }
 
 impl TiledLaunch {
-    /// What a launch does of one tile.
+    /// The share of a launch in one tile.
     fn cut(&self, job: &Job, tile: [i64; CUT], sizes: &[i64; CUT], skew: &[i64; CUT]) -> Option<Job> {
         let range = |d: usize| {
             let from = tile[d].saturating_mul(sizes[d]) + skew[d];

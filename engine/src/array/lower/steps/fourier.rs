@@ -73,7 +73,7 @@ impl Lowerer<'_> {
 }
 
 impl Butterflies {
-    /// Where the operand holds cell `j`, of the point whose other coordinates are the result's.
+    /// The map to cell `j` of the operand, of the point whose other coordinates are the result's.
     fn input(self, rank: usize, (j, part): (usize, usize)) -> Map {
         let at = |dim: usize, offset: usize| Along::Dim { dim, offset: offset as i64, step: 1 };
         Map::from_fn(rank, |d| match d {
@@ -84,7 +84,7 @@ impl Butterflies {
         })
     }
 
-    /// Where the factors of cell `k` are, behind a dimension of one cell.
+    /// The map to the factors of cell `k`, behind a dimension of one cell.
     fn factor(self, rank: usize, (k, part): (usize, usize)) -> Map {
         let at = |dim: usize, offset: usize| Along::Dim { dim, offset: offset as i64, step: 1 };
         Map::from_fn(self.span + 3, |d| match d {
@@ -100,7 +100,7 @@ fn pair(mut load: impl FnMut(usize) -> Result<Value>) -> Result<Pair> {
     Ok((load(0)?, load(1)?))
 }
 
-/// The discrete Fourier transform of so many pairs, with the roots `exp(-2 pi i j k / radix)` or, of an
+/// The discrete Fourier transform of the pairs `x`, with the roots `exp(-2 pi i j k / radix)` or, of an
 /// inverse one, their conjugates; not scaled.
 fn transformed(code: &mut Builder, dtype: DType, x: &[Pair], is_inverse: bool) -> Vec<Pair> {
     match x.len() {

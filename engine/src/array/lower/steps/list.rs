@@ -40,15 +40,15 @@ pub(crate) enum Step {
     Sort(HostSort),
     /// Elements of the base, which may be on another team, by this plan or the one that moves them all.
     Move { result: NodeId, base: NodeId, dist: Arc<Distribution>, dtype: DType, plan: Option<Arc<Plan>> },
-    /// The base's memory, seen in another shape.
+    /// The base's memory, viewed in another shape.
     Alias { result: NodeId, base: NodeId, dist: Arc<Distribution> },
     /// The memory of one array is another one's from here on.
     Donate { from: NodeId, to: NodeId },
 }
 
-/// What is copied on each part.
+/// The cells that are copied on each part.
 pub(crate) enum CopiedCells {
-    /// What it owns outside of a window, and as much of the halo as is current in the target.
+    /// Its own cells outside of a window, and as much of the halo as is current in the target.
     Outside(Region),
     /// An array of the size of a window, to the window's cells, and what is current of its halo.
     Window(StridedWindow),
@@ -94,7 +94,7 @@ impl StoredArray {
     }
 }
 
-/// What travels at once.
+/// The transfers of one exchange.
 pub(crate) struct PlanExchange {
     /// As errors and traces call it.
     pub operation: &'static str,
@@ -119,15 +119,31 @@ pub(crate) struct KernelLaunch {
     /// The array that is computed, for people.
     pub layout: Arc<Distribution>,
     pub operands: Vec<LaunchOperand>,
-    /// `None` for parts that launch nothing.
-    pub parts: Vec<Option<PartLaunch>>,
+    /// In order; a part may have several, or none.
+    pub launches: Vec<PartLaunch>,
 }
 
-/// What one part computes.
-#[derive(Clone)]
+/// One launch of a part.
 pub(crate) struct PartLaunch {
+    pub part: usize,
     pub region: Region,
     pub arguments: Vec<LaunchArgument>,
+    pub memory: Vec<PartCells>,
+}
+
+/// Cells, from the first one on, in the memory of a part on the same device.
+#[derive(Clone, Copy)]
+pub(crate) struct PartCells {
+    pub memory: MemoryId,
+    pub part: usize,
+    pub first: Index,
+}
+
+impl PartLaunch {
+    /// The launch of a part that [`StepList::launch`] names.
+    pub fn new(region: Region, arguments: Vec<LaunchArgument>) -> PartLaunch {
+        PartLaunch { part: 0, region, arguments, memory: Vec::new() }
+    }
 }
 
 /// An operand or a result of a kernel. `first` and `positions` have an entry per part.
@@ -137,8 +153,8 @@ pub(crate) enum LaunchOperand {
     Cells { memory: MemoryId, first: Vec<Index>, axes: Vec<Option<(usize, i64)>> },
     /// Elements as they follow each other in memory, from the one with this number on.
     Line { memory: MemoryId, first: Vec<i64> },
-    /// All elements of the memory of some part on the same device, one after the other.
-    OfPart(Vec<PartMemory>),
+    /// The cells that each launch has at this place of its list.
+    OfLaunch(usize),
     /// Elements by their numbers, from that of a cell on or from the begin of memory. Parts that have one of
     /// the fetched boxes read that instead.
     Numbered { memory: MemoryId, fetched: Option<MemoryId>, from: Option<Index> },
@@ -155,15 +171,12 @@ impl LaunchOperand {
             LaunchOperand::Cells { memory, .. }
             | LaunchOperand::Line { memory, .. }
             | LaunchOperand::Numbered { memory, .. } => Some(*memory),
-            LaunchOperand::OfPart(_) | LaunchOperand::Positions { .. } | LaunchOperand::WindowList { .. } => {
-                None
-            }
+            LaunchOperand::OfLaunch(_)
+            | LaunchOperand::Positions { .. }
+            | LaunchOperand::WindowList { .. } => None,
         }
     }
 }
-
-/// Some memory of some part, for a part that launches something.
-pub(crate) type PartMemory = Option<(MemoryId, usize)>;
 
 /// Positions of a part.
 #[derive(Clone)]
@@ -182,13 +195,13 @@ impl PositionRange {
 #[derive(Clone, Copy)]
 pub(crate) enum LaunchArgument {
     Number(Scalar),
-    /// How far apart neighbours along a dimension of an operand's memory are.
+    /// The distance of neighbours along a dimension of an operand's memory.
     Stride {
         operand: usize,
         dim: usize,
         dtype: DType,
     },
-    /// How far a coordinate is from the first one in an operand's memory.
+    /// The distance of a coordinate from the first one in an operand's memory.
     Distance {
         operand: usize,
         dim: usize,
@@ -197,7 +210,7 @@ pub(crate) enum LaunchArgument {
     },
 }
 
-/// What the host does of a sort, part by part.
+/// The host's work of a sort, part by part.
 pub(crate) struct HostSort {
     pub sort: AxisSort,
     /// That of the elements, and how they are divided.
@@ -207,7 +220,7 @@ pub(crate) struct HostSort {
     pub to: Pieces,
 }
 
-/// What is put in order.
+/// The input of a sort.
 pub(crate) enum SortInput {
     Elements(MemoryId),
     /// Sorted pieces, and those of other parts that are merged with them in a round.
@@ -293,9 +306,11 @@ impl StepList {
         operands: Vec<LaunchOperand>,
         parts: Vec<Option<PartLaunch>>,
     ) {
-        if parts.iter().any(Option::is_some) {
+        let of_part = |(part, launch): (usize, Option<PartLaunch>)| Some(PartLaunch { part, ..launch? });
+        let launches: Vec<PartLaunch> = parts.into_iter().enumerate().filter_map(of_part).collect();
+        if !launches.is_empty() {
             let layout = Arc::clone(layout);
-            self.steps.push(Step::Launch(KernelLaunch { kernel, layout, operands, parts }));
+            self.steps.push(Step::Launch(KernelLaunch { kernel, layout, operands, launches }));
         }
     }
 }
@@ -318,12 +333,12 @@ pub(crate) struct ResultMemory {
     pub node: NodeId,
     pub dtype: DType,
     pub storage: ResultStorage,
-    /// How the memory is divided, and the distribution of the array that it is for.
+    /// The division of the memory, and the distribution of the array that it is for.
     pub memory: Arc<Distribution>,
     pub declared: Arc<Distribution>,
-    /// How its rows lie.
+    /// The pitch of its rows.
     pub pitch: Pitch,
-    /// Where the result lies among the cells of its array.
+    /// The place of the result among the cells of its array.
     pub window: ArrayWindow,
     /// The array whose elements outside of the window it gets afterwards.
     pub rest_of: Option<NodeId>,
@@ -361,7 +376,7 @@ pub(crate) enum ResultStorage {
 pub(crate) struct ComputeKernel {
     pub kernel: Verified,
     pub leaves: Vec<Leaf>,
-    /// How each leaf reaches the parts, if these compute what they own; `None` for lists and numbers.
+    /// The access to each leaf by parts that compute what they own; `None` for lists and numbers.
     pub accesses: Vec<Option<OperandAccess>>,
     /// The dimensions along which the kernel needs coordinates.
     pub placed: Vec<bool>,
@@ -372,14 +387,14 @@ pub(crate) struct ComputeKernel {
     pub folds: Option<Folds>,
 }
 
-/// Where a kernel stores a value: a result, or a window of it.
+/// The target of a kernel's store: a result, or a window of it.
 #[derive(Clone, Debug)]
 pub(crate) struct KernelStore {
     pub result: usize,
     pub window: Option<Region>,
 }
 
-/// What a kernel folds, instead of storing a value per point.
+/// The folds of a kernel that stores no value per point.
 #[derive(Clone)]
 pub(crate) struct Folds {
     pub axes: Vec<usize>,
@@ -451,10 +466,11 @@ impl KernelLaunch {
             memory.extend(operand.memory());
             match operand {
                 LaunchOperand::Numbered { fetched, .. } => memory.extend(*fetched),
-                LaunchOperand::OfPart(parts) => memory.extend(parts.iter().flatten().map(|part| part.0)),
                 _ => {}
             }
         }
+        let named = self.launches.iter().flat_map(|launch| &launch.memory);
+        memory.extend(named.map(|cells| cells.memory));
         memory
     }
 }

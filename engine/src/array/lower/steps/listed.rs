@@ -78,7 +78,7 @@ impl StepList {
         let kernel = direction.kernel(k, index, 1, array.dtype)?;
         let part = |positions: &PositionRange| {
             let region = Region::from_fn(1, |_| (0, positions.range.len() as i64));
-            (!region.is_empty()).then_some(PartLaunch { region, arguments: Vec::new() })
+            (!region.is_empty()).then_some(PartLaunch::new(region, Vec::new()))
         };
         let parts: Vec<Option<PartLaunch>> = positions.iter().map(part).collect();
         let first = vec![0; parts.len()];
@@ -123,14 +123,14 @@ fn reshape(list: &mut StepList, from: &StoredArray, to: &StoredArray) -> Result<
     let rows = list.fetch(from, needs)?;
     let part = |&(start, stop): &(i64, i64)| {
         let region = Region::from_fn(1, |_| (0, stop - start));
-        (!region.is_empty()).then_some(PartLaunch { region, arguments: Vec::new() })
+        (!region.is_empty()).then_some(PartLaunch::new(region, Vec::new()))
     };
     let parts = ranges.iter().map(part).collect();
     let operands = vec![
         LaunchOperand::Line { memory: rows, first: firsts },
         LaunchOperand::Line { memory: to.memory(), first: vec![0; dist.parts()] },
     ];
-    list.launch(copy("reshape", from.dtype)?, dist, operands, parts);
+    list.launch(copy("reshape", 1, from.dtype)?, dist, operands, parts);
     Ok(())
 }
 
@@ -216,7 +216,7 @@ pub(crate) fn compress(
     let kernel = k.scatter(index, value, output, false)?;
     let part = |part: usize| {
         let first = LaunchArgument::Number(Scalar::from_i64(counting, bounds[part] + 1));
-        let launch = PartLaunch { region: even.owned(part), arguments: vec![first] };
+        let launch = PartLaunch::new(even.owned(part), vec![first]);
         (bounds[part] < bounds[part + 1]).then_some(launch)
     };
     let parts = (0..even.parts()).map(part).collect();
@@ -252,7 +252,7 @@ pub(crate) fn take(
     let kernel = k.gather(index, source, output)?;
     let part = |part: usize| {
         let region = dist.owned(part);
-        (!region.is_empty()).then_some(PartLaunch { region, arguments: Vec::new() })
+        (!region.is_empty()).then_some(PartLaunch::new(region, Vec::new()))
     };
     let parts = (0..dist.parts()).map(part).collect();
     let operands = vec![
@@ -284,7 +284,7 @@ impl WindowIndices {
         let parts = (0..self.dist.parts()).map(|part| {
             let region = self.dist.owned(part);
             let arguments = || self.arguments(part, lists);
-            (!region.is_empty()).then(|| PartLaunch { region, arguments: arguments() })
+            (!region.is_empty()).then(|| PartLaunch::new(region, arguments()))
         });
         let (parts, layout) = (parts.collect(), Arc::clone(&self.dist));
         let first = (0..layout.parts()).map(|part| *layout.owned(part).start()).collect();
@@ -368,10 +368,10 @@ fn rows(shape: &[i64], (start, stop): (i64, i64)) -> Result<Region> {
 }
 
 /// The kernel that copies element by element.
-pub(crate) fn copy(name: &str, dtype: DType) -> Result<Verified> {
-    let mut k = Builder::new(name, 1);
+pub(crate) fn copy(name: &str, rank: usize, dtype: DType) -> Result<Verified> {
+    let mut k = Builder::new(name, rank);
     let (source, target) = (k.input(dtype), k.output(dtype));
-    let value = k.load(source, &[0]);
+    let value = k.load(source, &vec![0; rank]);
     Ok(k.elementwise(&[(target, value)])?)
 }
 

@@ -3,7 +3,7 @@
 //! levels are computed by two kernels, a fold of each run and a walk along each run, one line per thread.
 //!
 //! An axis that is divided is cut at multiples of 16^k elements. Each part finds the totals of its blocks of
-//! so many; all parts get the totals of all in one exchange and scan these on their own, then each part goes
+//! that size; all parts get all totals in one exchange and scan these on their own, then each part goes
 //! on with those of its blocks.
 
 use std::sync::Arc;
@@ -60,7 +60,7 @@ pub(crate) fn scan(
 pub(crate) struct CutLines {
     /// Cut at multiples of 16^`levels` elements.
     pub lines: Arc<Distribution>,
-    /// Of the totals of so many elements, where they are computed, and where they are needed.
+    /// Of the totals of 16^`levels` elements, where they are computed, and where they are needed.
     pub totals: Arc<Distribution>,
     pub all_totals: Arc<Distribution>,
     levels: u32,
@@ -84,7 +84,7 @@ pub(crate) fn cut_lines(dist: &Arc<Distribution>, axis: usize) -> Result<Option<
     Ok(Some(CutLines { lines, totals, all_totals, levels, firsts }))
 }
 
-/// How the axis is cut.
+/// The cuts of the axis.
 enum Cuts {
     /// Each part has whole lines in order.
     None,
@@ -118,7 +118,7 @@ fn cuts(map: &DimMap) -> Result<Cuts> {
     Ok(Cuts::Moved(DimMap::irregular(&bounds)?, levels))
 }
 
-/// How many blocks hold so many elements.
+/// The number of blocks that hold `elements` elements.
 fn blocks_of(elements: i64, block: i64) -> i64 {
     (elements + block - 1) / block
 }
@@ -183,7 +183,7 @@ impl Lines {
     }
 }
 
-/// How an operand of a launch over runs is read or written.
+/// An operand of a launch over runs.
 enum Operand<'a> {
     /// Element by element.
     Elements(&'a Lines),
@@ -269,7 +269,7 @@ impl ScanPass<'_> {
         self.over_runs(kernel, values, &[Operand::Elements(values), Operand::Runs(totals)]);
     }
 
-    /// What is before each element of whole lines.
+    /// The exclusive scan of whole lines.
     fn before(&mut self, values: Lines) -> Lines {
         let mut above = None;
         if self.length(&values) > RUN {
@@ -310,7 +310,7 @@ impl ScanPass<'_> {
                     d if d == axis + 1 => (0, run),
                     d => (0, cells.extent(if d < axis { d } else { d - 1 })),
                 });
-                (!region.is_empty()).then_some(PartLaunch { region, arguments: Vec::new() })
+                (!region.is_empty()).then_some(PartLaunch::new(region, Vec::new()))
             };
             let bound = |operand: &Operand<'_>| {
                 let (of, apart, within) = match operand {

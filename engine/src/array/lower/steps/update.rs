@@ -204,7 +204,7 @@ impl Lowerer<'_> {
     }
 }
 
-/// Whether a window is a box in the memory of each part, or every so many-th cell of one.
+/// Whether a window is a box in the memory of each part, or a strided box.
 fn is_strided_box(dist: &Distribution, window: &StridedWindow) -> bool {
     let plain = (0..dist.rank()).all(|d| window.steps[d] == 1 || dist.map(d).is_block());
     plain && dist.is_box(&window.region)

@@ -114,7 +114,7 @@ impl Lowerer<'_> {
         self.list.redistribute(self.team, "another distribution", ends, (base.dtype, base.shape))
     }
 
-    /// What a plan makes of the elements of a base, whose evaluation comes before; without a plan all of them.
+    /// Moves the elements of a base, which is evaluated before, by a plan; without a plan all of them.
     pub fn move_elements(&mut self, node: NodeId, base: NodeId, plan: Option<Arc<Plan>>) -> Result<()> {
         self.mark_unsupported("the step moves an array to another team");
         let (dist, dtype) = (self.graph.distribution(node)?, self.graph.dtype(node));

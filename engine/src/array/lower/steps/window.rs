@@ -18,11 +18,11 @@ pub(super) fn is_small(cells: &Region) -> bool {
     cells.volume().is_ok_and(|volume| volume < MOST_SMALL)
 }
 
-/// Where the elements of a window lie in the memory of the whole.
+/// The positions of the elements of a window in the memory of the whole.
 pub(crate) struct WindowIndices {
     pub(super) whole: Arc<Distribution>,
     pub(super) window: Region,
-    /// Of it every so many-th element, from its first.
+    /// The stride of its elements along each dimension, from its first.
     pub(super) steps: Index,
     /// That of these elements.
     pub(super) dist: Arc<Distribution>,
@@ -47,7 +47,7 @@ impl WindowIndices {
         upload(team, &self.dist, dim, uploads, |coordinate| self.positions(dim, coordinate))
     }
 
-    /// Where the coordinates of the window lie among those that a part holds.
+    /// The positions of the window's coordinates among those that a part holds.
     fn positions(&self, d: usize, coordinate: usize) -> Result<Vec<u8>> {
         let span = self.window.start()[d]..self.window.stop()[d];
         let held = self.whole.map(d).try_owned_set(coordinate)?;

@@ -64,8 +64,8 @@ fn memory_is_seen_in_another_shape_unless_padding_lies_between() {
     assert_eq!(even.seen(&dist(&[24, 510]), &dist(&[24 * 510])), Some(Pitch::Packed));
 }
 
-/// How many of the rows that a launch loads lie as the rows that it stores, each of them in every row, and of
-/// how many. Allocations begin at multiples of 256 bytes.
+/// The number of loads of a launch whose rows, each of them, are congruent to those of its first result, and
+/// the number of all its loads. Allocations begin at multiples of 256 bytes.
 fn congruent(job: &Job) -> (usize, usize) {
     let kernel = job.program.kernel().kernel();
     let Launch { extents, views, .. } = &*job.launch;

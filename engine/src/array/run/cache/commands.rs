@@ -69,7 +69,7 @@ struct ArrayLayout {
 #[derive(Clone, Copy)]
 enum ArrayMemory {
     New(DType),
-    /// That of an array with a number, seen in another shape, or just that.
+    /// That of an array with a number, viewed in another shape, or just that.
     Seen(usize),
     Donated(usize),
 }
@@ -222,7 +222,7 @@ pub(crate) struct CommandsBuilder {
     arrays: FxHashMap<u64, usize>,
     /// By the numbers of allocations that are in use.
     slots: FxHashMap<u64, MemorySlot>,
-    /// The array whose memory another one is seen in.
+    /// The array whose memory another one is a view of.
     seen_in: FxHashMap<usize, usize>,
     /// Memory that is free again: what is made later may be the same.
     released: FxHashSet<usize>,
@@ -278,7 +278,7 @@ impl CommandsBuilder {
         }
     }
 
-    /// From now on its allocations are those of the array that it was seen in, if that is still there.
+    /// From now on its allocations are those of the array that it is a view of, if that is still there.
     fn forget(&mut self, at: usize) {
         self.released.insert(at);
         let bases = std::iter::successors(self.seen_in.get(&at), |base| self.seen_in.get(*base));
@@ -306,7 +306,7 @@ impl CommandsBuilder {
     }
 
     fn noted(&mut self, step: &Step, BoundStep { work, made }: &BoundStep, values: &Values) -> Option<()> {
-        // What the host does is no command.
+        // A sort by the host is no command.
         if matches!(step, Step::Sort(_)) {
             return None;
         }

@@ -40,8 +40,8 @@ fn division(kind: u64) -> Distribution {
     divided.unwrap()
 }
 
-/// What is inside the rim, 5 x 2 cells, moved by -1, 0 or 1 rows and 0 or 1 columns; along whole columns
-/// where rows are dealt out.
+/// The cells inside the rim, 5 x 2, moved by -1, 0 or 1 rows and 0 or 1 columns; along whole columns if
+/// rows are not in blocks.
 fn window(array: &Array, numbers: &mut Numbers) -> Array {
     let (row, column) = (numbers.below(3) as i64, 1 + numbers.below(2) as i64);
     let column = if array.distribution().unwrap().map(0).is_block() { column } else { 1 };
@@ -330,7 +330,7 @@ thread_local! {
     static LEFT_OUT: Cell<Option<fn(&mut Graph)>> = const { Cell::new(None) };
 }
 
-/// What this thread leaves out of keys at the moment.
+/// The graph without the parts that this thread leaves out of keys at the moment.
 pub(super) fn left_out(mut graph: Graph) -> Graph {
     if let Some(remove) = LEFT_OUT.get() {
         remove(&mut graph);
