@@ -29,11 +29,11 @@
 //! or your own map. An [`Array`] is a team, a distribution and a value. Indices are i64, and numbers below
 //! 0 in [`s!`] count from the end.
 //!
-//! **Laziness.** Arithmetic, slices and reductions are recorded. Reading ([`Array::to_vec`],
-//! [`Array::item`], [`Array::get`]), [`Array::eval`] and [`Array::assign`] compute; [`eval_all`] and
-//! [`assign_all`] compute several arrays in one pass over memory. A recorded operation that cannot be done
-//! gives an array that carries the [`Error`]; the call that computes returns it. [`Array::explain`] shows
-//! the kernels and the bytes between parts before anything runs.
+//! **Laziness.** Arithmetic, slices, reductions, other shapes and distributions are recorded. Reading
+//! ([`Array::to_vec`], [`Array::item`], [`Array::get`]), [`Array::eval`] and [`Array::assign`] compute;
+//! [`eval_all`] and [`assign_all`] compute several arrays in one pass over memory. A recorded operation that
+//! cannot be done gives an array that carries the [`Error`]: [`Array::recorded`] and the call that computes
+//! return it. [`Array::explain`] shows the kernels and the bytes between parts before anything runs.
 //!
 //! **Values.** A value never changes. [`Array::assign`] and `+=` give the handle a new value; clones and
 //! recorded expressions keep the old one.

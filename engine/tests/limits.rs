@@ -126,7 +126,7 @@ fn lists_that_no_memory_holds_are_errors_that_name_the_bytes() {
         for cells in [1 << 45, (1 << 45) - 1] {
             let dist = Distribution::builder(&[cells, 2]).grid(&[2, 1]).build().unwrap();
             let zeros = Array::zeros(&host(2), &dist, DType::F64).unwrap();
-            assert!(is_out_of_memory(zeros.fft(&[0]).and_then(|found| found.eval())), "{cells}");
+            assert!(is_out_of_memory(zeros.fft(&[0]).eval()), "{cells}");
         }
     });
     assert_eq!(line(5).sum(&[]).item::<i64>().unwrap(), 10);
@@ -191,7 +191,7 @@ fn padding_round_and_round_takes_time_in_proportion_to_its_width() {
             assert!(padded == expected, "{with:?} of {n} on {parts} parts");
         }
     }
-    let square = line(12).reshape(&[3, 4]).unwrap();
+    let square = line(12).reshape(&[3, 4]);
     let padded = square.pad(&[(500, 2), (3, 700)], Padding::Reflect);
     let values = soon("padding twice", || padded.to_vec::<i32>().unwrap());
     let [rows, columns] = [505, 707];
@@ -254,7 +254,7 @@ fn arrays_move_between_teams_of_many_members_in_little_time() {
         let dist = Distribution::builder(&[2 * parts as i64]).parts(parts).build().unwrap();
         let array = Array::from_fn(&from, &dist, |at| at[0]).unwrap();
         let clock = Instant::now();
-        let there = array.move_to(&to, &dist).unwrap();
+        let there = array.move_to(&to, &dist);
         let taken = clock.elapsed().as_secs_f64();
         assert_eq!(there.max(&[]).item::<i64>().unwrap(), 2 * parts as i64 - 1);
         taken

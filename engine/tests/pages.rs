@@ -123,15 +123,11 @@ fn explained() -> String {
     explained!(page, "A reduction, and a kernel that needs it", &u / (&u * &u).sum(&[]).sqrt());
     explained!(page, "A scan along the axis that is divided", u.cumulative_sum(0));
     explained!(page, "A sort", v.sort(1, false));
-    explained!(page, "Elements by their number", u.gather(&[4], &[143, 0, 77, 12]).unwrap());
-    explained!(page, "Another shape", v.reshape(&[144]).unwrap());
-    explained!(page, "Pieces side by side", Array::concatenate(&[&u, &v], 0).unwrap());
-    explained!(page, "Another distribution", u.redistribute(&columns).unwrap());
-    explained!(
-        page,
-        "A Fourier transform of 12 x 6 pairs",
-        u.reshape(&[12, 6, 2]).unwrap().fft(&[0, 1]).unwrap()
-    );
+    explained!(page, "Elements by their number", u.gather(&[4], &[143, 0, 77, 12]));
+    explained!(page, "Another shape", v.reshape(&[144]));
+    explained!(page, "Pieces side by side", Array::concatenate(&[&u, &v], 0));
+    explained!(page, "Another distribution", u.redistribute(&columns));
+    explained!(page, "A Fourier transform of 12 x 6 pairs", u.reshape(&[12, 6, 2]).fft(&[0, 1]));
     let twice = u.slice(&s![2..]) + u.slice(&s![..-2]);
     explained!(page, "An assignment to a window, as a value", u.updated(&s![1..-1], &twice));
     explained!(page, "An assignment in steps", u.updated(&s![..; 3, ..], &v.slice(&s![..4, ..])));
@@ -143,11 +139,11 @@ fn explained() -> String {
     explained!(page, "A sum over all members, as DistDL has it", sums.forward(&u).unwrap());
     let pair = Team::of((0..2).map(|_| Device::host()).collect()).unwrap();
     let halves = Distribution::builder(&[12, 12]).grid(&[2, 1]).build().unwrap();
-    explained!(page, "An array on another team", u.move_to(&pair, &halves).unwrap());
+    explained!(page, "An array on another team", u.move_to(&pair, &halves));
     explained!(
         page,
         "Several at once",
-        (u.cumulative_sum(0).redistribute(&columns).unwrap() + &v).sort(0, false).sum(&[1]) / u.max(&[])
+        (u.cumulative_sum(0).redistribute(&columns) + &v).sort(0, false).sum(&[1]) / u.max(&[])
     );
     page
 }

@@ -77,7 +77,7 @@ fn long_messages_travel_in_pieces() {
         let x = Array::from_fn(&team, &dist, |at| at[0])?;
         let other =
             Distribution::builder(&[size]).map(0, partita::index::DimMap::irregular(&[0, size, size])?);
-        x.redistribute(&other.grid(&[2]).build()?)?.to_vec::<i64>()
+        x.redistribute(&other.grid(&[2]).build()?).to_vec::<i64>()
     });
     for result in results {
         assert!(result.unwrap().unwrap().iter().copied().eq(0..size));
@@ -315,7 +315,7 @@ const NUMBERED: &[Numbered] = &[
     }),
     ("boxes put together", |team, number| {
         let u = line(team, 20)?;
-        let step = |step| Array::concatenate(&[&(&u * number(step)), &u.flip(0)], 0)?.to_vec::<f64>();
+        let step = |step| Array::concatenate(&[&(&u * number(step)), &u.flip(0)], 0).to_vec::<f64>();
         (0..9).try_for_each(|at| step(at).map(drop))
     }),
     ("a Loop", |team, number| {

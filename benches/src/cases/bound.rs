@@ -358,7 +358,7 @@ pub fn sampled(array: &Array, most: usize) -> Result<Vec<(usize, f64)>> {
         return Ok(places.into_iter().zip(to_f64(array)?).collect());
     }
     let wanted: Vec<i64> = places.iter().map(|&place| place as i64).collect();
-    let values = to_f64(&array.gather(&[wanted.len() as i64], &wanted)?)?;
+    let values = to_f64(&array.gather(&[wanted.len() as i64], &wanted))?;
     Ok(places.into_iter().zip(values).collect())
 }
 

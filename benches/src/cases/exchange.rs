@@ -182,7 +182,7 @@ impl Work for Moving {
         for _ in 0..times {
             // Its memory is free again for the next.
             self.moved = None;
-            self.moved = Some(self.source.redistribute(&self.to)?);
+            self.moved.insert(self.source.redistribute(&self.to)).eval()?;
         }
         Ok(self.source.team().wait()?)
     }

@@ -310,7 +310,7 @@ fn gradients_check(state: &[Array], extent: i64) -> Result<f64> {
     let cells: Vec<i64> =
         sampled_indices(inner.iter().product::<i64>() as usize, RESIDUALS).into_iter().map(cell).collect();
     let points: Vec<i64> = cells.iter().flat_map(|cell| around.map(|by| cell + by)).collect();
-    let gathered = |array: &Array, at: &[i64]| to_f64(&array.gather(&[at.len() as i64], at)?);
+    let gathered = |array: &Array, at: &[i64]| to_f64(&array.gather(&[at.len() as i64], at));
     let (xs, rs) = (gathered(x, &points)?, gathered(r, &cells)?);
     let residual = |(k, cell): (usize, &i64)| {
         let x = &xs[k * around.len()..(k + 1) * around.len()];

@@ -13,6 +13,8 @@
 pub mod fourier;
 pub mod random;
 
+use std::ops::Add;
+
 use partita_kernels::DType;
 
 use crate::array::{Array, IntoSpan, Operand, Padding, Span, held};
@@ -55,17 +57,18 @@ struct PaddedArray {
 }
 
 impl PaddedArray {
-    fn new(operation: &'static str, u: &Array, widths: Vec<i64>, boundary: Boundary) -> Result<PaddedArray> {
-        let dist = u.distribution()?;
-        let meets = |d: usize| widths[d] == 0 || dist.periodic(d);
+    fn new(operation: &'static str, u: &Array, widths: Vec<i64>, boundary: Boundary) -> PaddedArray {
+        let dist = u.distribution();
+        let meets = |d: usize| widths[d] == 0 || dist.as_ref().is_ok_and(|dist| dist.periodic(d));
         if boundary == Boundary::Wrap && (0..u.rank()).all(meets) {
-            return Ok(PaddedArray { held: u.clone(), widths, rolls: true });
+            return PaddedArray { held: u.clone(), widths, rolls: true };
         }
         let around: Vec<(i64, i64)> = widths.iter().map(|&n| (n, n)).collect();
-        let held = match boundary {
+        let mut held = match boundary {
             Boundary::Open => u.clone(),
             Boundary::Constant(value) => {
-                u.pad(&around, Padding::Constant(held(operation, u.dtype(), value.into())?))
+                let value = held(operation, u.dtype(), value.into());
+                u.or_failed(value.map(|value| u.pad(&around, Padding::Constant(value))))
             }
             Boundary::Wrap => u.pad(&around, Padding::Wrap),
             Boundary::Edge => u.pad(&around, Padding::Edge),
@@ -75,10 +78,9 @@ impl PaddedArray {
         if widths.iter().zip(held.shape().iter()).any(|(n, &extent)| extent < 2 * n + 1) {
             let least: Vec<i64> = widths.iter().map(|n| 2 * n + 1).collect();
             let (expected, given) = (format!("at least {least:?} cells"), format!("shape {}", u.shape()));
-            return Err(Error::invalid(operation, expected, given, "choose another boundary"));
+            held = u.failed(Error::invalid(operation, expected, given, "choose another boundary"));
         }
-        held.recorded()?;
-        Ok(PaddedArray { held, widths, rolls: false })
+        PaddedArray { held, widths, rolls: false }
     }
 
     /// For each cell of the result the one that is so far away.
@@ -99,13 +101,15 @@ fn unit(rank: usize, d: usize, length: i64) -> Vec<i64> {
     (0..rank).map(|e| if e == d { length } else { 0 }).collect()
 }
 
-fn check_spacing(operation: &'static str, rank: usize, spacing: &[f64]) -> Result<()> {
+/// Numbers as floats, or an error for spacings that are not theirs.
+fn spaced(operation: &'static str, u: &Array, spacing: &[f64]) -> Array {
+    let (u, rank) = (floats(u), u.rank());
     if rank > 0 && spacing.len() == rank && spacing.iter().all(|&h| h > 0.0) {
-        return Ok(());
+        return u;
     }
     let expected =
         format!("a positive distance for each of {rank} dimensions, of which there is one at least");
-    Err(Error::invalid(operation, expected, format!("{spacing:?}"), "give one per dimension"))
+    u.failed(Error::invalid(operation, expected, format!("{spacing:?}"), "give one per dimension"))
 }
 
 /// Integers as f64.
@@ -118,70 +122,64 @@ fn floats(u: &Array) -> Array {
 ///
 /// [`Boundary::Open`] leaves out the outermost cells: the result has two fewer in each dimension. Recorded.
 ///
-/// # Errors
-/// Spacings that are not one positive number per dimension; too few cells; the error that `u` carries.
+/// Carries an error for spacings that are not one positive number per dimension, and for too few cells.
 #[doc = example!(
-    "let five = operators::laplacian(&u, &[1.0, 1.0], Boundary::Constant(0.0))?;"
+    "let five = operators::laplacian(&u, &[1.0, 1.0], Boundary::Constant(0.0));"
     "assert_eq!(five.get(&[1, 1])?, (3.0 + 5.0 + 1.0 + 0.0 - 4.0 * 4.0).into());"
 )]
-pub fn laplacian(u: &Array, spacing: &[f64], boundary: Boundary) -> Result<Array> {
-    check_spacing("laplacian", u.rank(), spacing)?;
-    let rank = u.rank();
-    let around = PaddedArray::new("laplacian", &floats(u), vec![1; rank], boundary)?;
+pub fn laplacian(u: &Array, spacing: &[f64], boundary: Boundary) -> Array {
+    let (u, rank) = (spaced("laplacian", u, spacing), u.rank());
+    let around = PaddedArray::new("laplacian", &u, vec![1; rank], boundary);
     let centre = around.at(&vec![0; rank]);
     let second = |(d, h): (usize, &f64)| {
         let (up, down) = (around.at(&unit(rank, d, 1)), around.at(&unit(rank, d, -1)));
         (up - &centre * 2.0 + down) / (h * h)
     };
-    sum("laplacian", spacing.iter().enumerate().map(second))
+    spacing.iter().enumerate().map(second).reduce(Add::add).unwrap_or(u)
 }
 
 /// First derivatives, one array of the shape of `u` per dimension: `(u[i + e_d] - u[i - e_d]) / (2 h_d)`,
 /// with an error of order `h^2`.
 ///
 /// With [`Boundary::Open`] the first and last cells take `(-3 u[0] + 4 u[1] - u[2]) / (2 h)`, and likewise
-/// from the other side, which is of order `h^2` too; that takes three cells. Recorded.
-///
-/// # Errors
-/// As [`laplacian`].
+/// from the other side, which is of order `h^2` too; that takes three cells. Recorded. Each carries errors as
+/// [`laplacian`] does.
 #[doc = example!(
-    "let slopes = operators::gradient(&u, &[1.0, 1.0], Boundary::Edge)?;"
+    "let slopes = operators::gradient(&u, &[1.0, 1.0], Boundary::Edge);"
     "assert_eq!(slopes[1].get(&[0, 1])?, 1.0.into());"
 )]
-pub fn gradient(u: &Array, spacing: &[f64], boundary: Boundary) -> Result<Vec<Array>> {
-    check_spacing("gradient", u.rank(), spacing)?;
-    let u = floats(u);
-    spacing.iter().enumerate().map(|(d, &h)| derivative("gradient", &u, d, h, boundary)).collect()
+pub fn gradient(u: &Array, spacing: &[f64], boundary: Boundary) -> Vec<Array> {
+    (0..u.rank()).map(|d| derivative("gradient", u, d, spacing, boundary)).collect()
 }
 
 /// `sum over d of the derivative of field[d] along dimension d`, computed as in [`gradient`]. `field` has one
 /// array per dimension, all of one shape, which is the result's. Recorded.
 ///
-/// # Errors
-/// As [`gradient`]; another number of arrays; different shapes.
+/// Carries errors as [`gradient`] does, and for another number of arrays or different shapes.
 #[doc = example!(
     "let field = [&u * 0, u.clone()];"
-    "let flow = operators::divergence(&field, &[1.0, 1.0], Boundary::Wrap)?;"
+    "let flow = operators::divergence(&field, &[1.0, 1.0], Boundary::Wrap);"
     "assert_eq!(flow.get(&[0, 1])?, 1.0.into());"
 )]
-pub fn divergence(field: &[Array], spacing: &[f64], boundary: Boundary) -> Result<Array> {
-    check_spacing("divergence", field.len(), spacing)?;
-    if field.iter().any(|part| part.rank() != field.len() || part.shape() != field[0].shape()) {
-        let expected = format!("{} arrays of one shape of as many dimensions", field.len());
+pub fn divergence(field: &[Array], spacing: &[f64], boundary: Boundary) -> Array {
+    let along = |(d, part): (usize, &Array)| derivative("divergence", part, d, spacing, boundary);
+    let fits = field.iter().all(|part| part.rank() == field.len() && part.shape() == field[0].shape());
+    let flow = field.iter().enumerate().filter(|_| fits).map(along).reduce(Add::add);
+    flow.unwrap_or_else(|| {
+        let expected = format!("{} arrays of one shape of as many dimensions", field.len().max(1));
         let given: Vec<String> = field.iter().map(|part| part.shape().to_string()).collect();
-        return Err(Error::invalid("divergence", expected, given.join(", "), "give one per dimension"));
-    }
-    let along = |(d, part): (usize, &Array)| derivative("divergence", &floats(part), d, spacing[d], boundary);
-    let terms = field.iter().enumerate().map(along).collect::<Result<Vec<Array>>>()?;
-    sum("divergence", terms.into_iter())
+        let error = Error::invalid("divergence", expected, given.join(", "), "give one per dimension");
+        Array::failed_of(&field.iter().collect::<Vec<&Array>>(), error)
+    })
 }
 
-fn derivative(operation: &'static str, u: &Array, d: usize, h: f64, boundary: Boundary) -> Result<Array> {
+fn derivative(operation: &'static str, u: &Array, d: usize, spacing: &[f64], boundary: Boundary) -> Array {
     let (rank, extent) = (u.rank(), u.shape()[d]);
-    let around = PaddedArray::new(operation, u, unit(rank, d, 1), boundary)?;
+    let (u, h) = (&spaced(operation, u, spacing), spacing.get(d).copied().unwrap_or(1.0));
+    let around = PaddedArray::new(operation, u, unit(rank, d, 1), boundary);
     let inner = (around.at(&unit(rank, d, 1)) - around.at(&unit(rank, d, -1))) / (2.0 * h);
-    if boundary != Boundary::Open {
-        return Ok(inner);
+    if boundary != Boundary::Open || inner.recorded().is_err() {
+        return inner;
     }
     let layer = |at: i64| layers(u, d, at..at + 1);
     let end = |at: i64, inwards: i64| {
@@ -198,14 +196,17 @@ fn derivative(operation: &'static str, u: &Array, d: usize, h: f64, boundary: Bo
 /// With [`Boundary::Open`] only complete sums are computed, so that each extent shrinks by the kernel's less
 /// one; otherwise the kernel is centred. Its extents are odd. Recorded.
 ///
-/// # Errors
-/// Extents that are not odd, or not as many as dimensions; numbers that are not their product; too few cells;
-/// the error that `u` carries.
+/// Carries an error for extents that are not odd, or not as many as dimensions, numbers that are not their
+/// product, and too few cells.
 #[doc = example!(
-    "let means = operators::convolve(&u, &[0.25, 0.5, 0.25], &[1, 3], Boundary::Open)?;"
+    "let means = operators::convolve(&u, &[0.25, 0.5, 0.25], &[1, 3], Boundary::Open);"
     "assert_eq!(means.to_vec::<f64>()?, [1.0, 4.0]);"
 )]
-pub fn convolve(u: &Array, kernel: &[f64], extents: &[i64], boundary: Boundary) -> Result<Array> {
+pub fn convolve(u: &Array, kernel: &[f64], extents: &[i64], boundary: Boundary) -> Array {
+    u.or_failed(try_convolve(u, kernel, extents, boundary))
+}
+
+fn try_convolve(u: &Array, kernel: &[f64], extents: &[i64], boundary: Boundary) -> Result<Array> {
     let odd = extents.len() == u.rank() && extents.iter().all(|extent| extent % 2 == 1 && *extent > 0);
     let places = if odd { Region::from_shape(extents)?.points() } else { Region::from_shape(&[])?.points() };
     if !odd || extents.iter().product::<i64>() != kernel.len() as i64 {
@@ -214,22 +215,14 @@ pub fn convolve(u: &Array, kernel: &[f64], extents: &[i64], boundary: Boundary) 
         return Err(Error::invalid("convolve", expected, given, "pad the kernel with zeros"));
     }
     let widths: Vec<i64> = extents.iter().map(|extent| extent / 2).collect();
-    let around = PaddedArray::new("convolve", u, widths.clone(), boundary)?;
+    let around = PaddedArray::new("convolve", u, widths.clone(), boundary);
     let numbers = kernel.iter().zip(places).filter(|(number, _)| **number != 0.0);
     let term = |(number, at): (&f64, crate::index::Index)| {
         let by: Vec<i64> = widths.iter().zip(at.iter()).map(|(n, k)| n - k).collect();
         around.at(&by) * *number
     };
-    match sum("convolve", numbers.map(term)) {
-        // Of zeros alone.
-        Err(_) if kernel.iter().all(|&number| number == 0.0) => Ok(around.at(&vec![0; u.rank()]) * 0.0),
-        total => total,
-    }
-}
-
-fn sum(operation: &'static str, terms: impl Iterator<Item = Array>) -> Result<Array> {
-    let nothing = || Error::invalid(operation, "something to add", "nothing", "give one dimension at least");
-    terms.reduce(|total, term| total + term).ok_or_else(nothing)
+    let of_zeros = || around.at(&vec![0; u.rank()]) * 0.0;
+    Ok(numbers.map(term).reduce(Add::add).unwrap_or_else(of_zeros))
 }
 
 /// Some layers along a dimension.

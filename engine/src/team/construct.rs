@@ -52,8 +52,16 @@ impl Team {
         "assert_eq!(pair.size(), 2);"
     )]
     pub fn of(members: Vec<Device>) -> Result<Team> {
+        checked()?;
         let members = members.iter().map(|device| Member::here(0, device)).collect();
         Team::assemble(members, None, Arc::default())
+    }
+
+    /// One member on the host, for an error that no array is there to carry.
+    pub(crate) fn alone() -> Team {
+        let members = vec![Member::here(0, &Device::host())];
+        let Ok(team) = Team::assemble(members, None, Arc::default()) else { unreachable!("has a member") };
+        team
     }
 
     /// A team over all ranks of the program: `parts_per_rank` members on each, on the devices that

@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::config::{checked, config, say};
+use crate::config::{config, say};
 use crate::device::{Device, DeviceKind, DeviceLocks, check_fork};
 use crate::error::{Error, Result};
 use crate::program::LinkTable;
@@ -155,7 +155,6 @@ impl Team {
         ranks: Option<Ranks>,
         origin: Arc<TeamOrigin>,
     ) -> Result<Team> {
-        checked()?;
         let Some(max_params) = members.iter().map(|member| member.max_params).min() else {
             return Err(Error::invalid("Team", "at least 1 part", "0", "ask for 1 part or more"));
         };

@@ -33,7 +33,7 @@ pub enum Outcome {
 pub fn joined(re: &Array, im: &Array) -> Result<Array> {
     let dist = re.distribution()?.with_inner(2)?;
     let last = [re.rank()];
-    Ok(is_second(re, &dist)?.select(&im.unsqueeze(&last)?, &re.unsqueeze(&last)?))
+    Ok(is_second(re, &dist)?.select(&im.unsqueeze(&last), &re.unsqueeze(&last)))
 }
 
 /// Pairs with these real parts, and imaginary parts of zero.
@@ -65,11 +65,8 @@ pub fn is_nonzero(pairs: &Array) -> Array {
 }
 
 /// Pairs of `yes` where the mask, which has no pairs, is true, else of `no`.
-///
-/// # Errors
-/// Too many dimensions.
-pub fn select(mask: &Array, yes: &Array, no: &Array) -> Result<Array> {
-    Ok(mask.unsqueeze(&[mask.rank()])?.select(yes, no))
+pub fn select(mask: &Array, yes: &Array, no: &Array) -> Array {
+    mask.unsqueeze(&[mask.rank()]).select(yes, no)
 }
 
 /// A function of one argument; None for names that have no meaning for complex numbers.

@@ -233,7 +233,7 @@ impl Home {
         let (team, dtype, dist) = (array.team().clone(), array.dtype(), Arc::clone(&self.storage.declared));
         let value = match *array.distribution()? == *dist {
             true => array.clone(),
-            false => array.redistribute(&dist)?,
+            false => array.redistribute(&dist),
         };
         value.eval()?;
         let Some(from) = value.node.storage() else { unreachable!("computed above") };

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use partita_kernels::{MAX_RANK, Scalar};
+use partita_kernels::{DType, MAX_RANK, Scalar};
 
 use crate::array::memory::storage::{HaloWidths, widened};
 use crate::array::record::expr::{Expr, NodeLayout, Portion};
@@ -12,6 +12,7 @@ use crate::array::record::node::Node;
 use crate::array::{Array, IntoSpan, Operand, Span, Stride};
 use crate::error::{Error, Result};
 use crate::index::{COORDINATE_LIMIT, Distribution, Index, Region};
+use crate::team::Team;
 
 /// What lies beyond the ends of an array `a b c d` that is padded.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -49,13 +50,27 @@ impl Array {
     /// Where the largest array's division leaves no part with more than twice its share of the result, the
     /// result continues it: cells of that array stay on their parts. Other dimensions are divided evenly.
     ///
-    /// # Errors
-    /// No arrays; arrays that do not agree; no such dimension; the errors that arrays carry.
+    /// Carries an error for no arrays, arrays that do not agree, and a dimension that is not there.
     #[doc = example!(
-        "let twice = Array::concatenate(&[&u, &u], 1)?;"
+        "let twice = Array::concatenate(&[&u, &u], 1);"
         "assert_eq!(twice.shape()[..], [2, 6]);"
     )]
-    pub fn concatenate(arrays: &[&Array], axis: usize) -> Result<Array> {
+    pub fn concatenate(arrays: &[&Array], axis: usize) -> Array {
+        Array::try_concatenate(arrays, axis).unwrap_or_else(|error| Array::failed_of(arrays, error))
+    }
+
+    /// A result that carries an error: the first that one of its operands carries, or this one.
+    pub(crate) fn failed_of(operands: &[&Array], error: Error) -> Array {
+        match operands.iter().find(|operand| operand.recorded().is_err()).or(operands.first()) {
+            Some(operand) => operand.failed(error),
+            None => {
+                let (team, expr, layout) = (Team::alone(), Expr::Coord(0), NodeLayout::Free);
+                Array::of(Node::lazy(Index::zeros(1), DType::F64, &team, expr, layout)).failed(error)
+            }
+        }
+    }
+
+    fn try_concatenate(arrays: &[&Array], axis: usize) -> Result<Array> {
         let given = || arrays.iter().map(|array| format!("{} {}", array.dtype(), array.shape()));
         let agree = |a: &Array, b: &Array| {
             let same = |d: usize| d == axis || a.shape()[d] == b.shape()[d];
@@ -82,18 +97,15 @@ impl Array {
     }
 
     /// The arrays, of one shape, one behind the other along a new dimension before dimension `axis`.
-    /// Recorded.
-    ///
-    /// # Errors
-    /// As [`Array::concatenate`].
-    #[doc = example!("assert_eq!(Array::stack(&[&u, &u], 0)?.shape()[..], [2, 2, 3]);")]
-    pub fn stack(arrays: &[&Array], axis: usize) -> Result<Array> {
-        let thick = arrays.iter().map(|array| array.unsqueeze(&[axis])).collect::<Result<Vec<Array>>>()?;
+    /// Recorded. Carries errors as [`Array::concatenate`] does.
+    #[doc = example!("assert_eq!(Array::stack(&[&u, &u], 0).shape()[..], [2, 2, 3]);")]
+    pub fn stack(arrays: &[&Array], axis: usize) -> Array {
         if let Some(other) = arrays.iter().find(|array| array.shape() != arrays[0].shape()) {
             let (expected, given) =
                 (format!("arrays of shape {}", arrays[0].shape()), other.shape().to_string());
-            return Err(Error::invalid("stack", expected, given, "use `concatenate`"));
+            return Array::failed_of(arrays, Error::invalid("stack", expected, given, "use `concatenate`"));
         }
+        let thick: Vec<Array> = arrays.iter().map(|array| array.unsqueeze(&[axis])).collect();
         Array::concatenate(&thick.iter().collect::<Vec<&Array>>(), axis)
     }
 
@@ -166,13 +178,13 @@ impl Array {
             self.flip(d).slice(&(0..self.rank()).map(span).collect::<Vec<Span>>())
         };
         let mut tile = match with {
-            Padding::Reflect if n > 2 => Array::concatenate(&[self, &back(1, n - 1)], d)?,
-            Padding::Symmetric => Array::concatenate(&[self, &back(0, n)], d)?,
+            Padding::Reflect if n > 2 => Array::try_concatenate(&[self, &back(1, n - 1)], d)?,
+            Padding::Symmetric => Array::try_concatenate(&[self, &back(0, n)], d)?,
             _ if self.distribution()?.is_block() => self.clone(),
-            _ => Array::concatenate(&[self, self], d)?,
+            _ => Array::try_concatenate(&[self, self], d)?,
         };
         while tile.shape()[d] < layout.shape()[d] / TURNS {
-            tile = Array::concatenate(&[&tile, &tile], d)?;
+            tile = Array::try_concatenate(&[&tile, &tile], d)?;
         }
         tile.wrapped(widths, layout)
     }
@@ -280,7 +292,7 @@ impl Array {
             let Run { start, step, count } = *run;
             Stride::Of { dim, start, step, count }
         };
-        self.rearranged(&runs.iter().enumerate().map(axis).collect::<Vec<Stride>>())
+        self.try_rearranged(&runs.iter().enumerate().map(axis).collect::<Vec<Stride>>())
     }
 }
 

@@ -50,11 +50,13 @@ impl Array {
     /// Then the result shares memory without halos, and is computed together with what it is computed from.
     /// Otherwise elements move, and the first dimension that has more than one cell is cut into all parts.
     ///
-    /// # Errors
-    /// Another number of elements; the error the array carries.
-    #[doc = example!("assert_eq!(u.reshape(&[3, 2])?.slice(&s![.., 0]).to_vec::<f64>()?, [0.0, 2.0, 4.0]);")]
-    pub fn reshape(&self, shape: &[i64]) -> Result<Array> {
-        self.recorded()?;
+    /// Carries an error for another number of elements.
+    #[doc = example!("assert_eq!(u.reshape(&[3, 2]).slice(&s![.., 0]).to_vec::<f64>()?, [0.0, 2.0, 4.0]);")]
+    pub fn reshape(&self, shape: &[i64]) -> Array {
+        self.or_failed(self.try_reshape(shape))
+    }
+
+    fn try_reshape(&self, shape: &[i64]) -> Result<Array> {
         let dist = sliced(self.team().size(), shape)?;
         if dist.global().volume()? != Region::from_shape(&self.shape())?.volume()? {
             let (expected, given) =
@@ -86,11 +88,14 @@ impl Array {
     /// elements of this array in C order. Its first dimension of more than one cell is cut into all parts.
     /// Recorded.
     ///
-    /// # Errors
-    /// Positions outside the array, or not one per element of the shape; the error the array carries.
-    #[doc = example!("assert_eq!(u.gather(&[2], &[5, 0])?.to_vec::<f64>()?, [5.0, 0.0]);")]
-    pub fn gather(&self, shape: &[i64], positions: &[i64]) -> Result<Array> {
-        self.recorded()?;
+    /// Carries an error for positions outside the array or not one per element of the shape, and for a list
+    /// that no memory holds.
+    #[doc = example!("assert_eq!(u.gather(&[2], &[5, 0]).to_vec::<f64>()?, [5.0, 0.0]);")]
+    pub fn gather(&self, shape: &[i64], positions: &[i64]) -> Array {
+        self.or_failed(self.try_gather(shape, positions))
+    }
+
+    fn try_gather(&self, shape: &[i64], positions: &[i64]) -> Result<Array> {
         let dist = sliced(self.team().size(), shape)?;
         check_positions("gather", &self.shape(), positions)?;
         check_count("gather", dist.global().volume()?, positions)?;
@@ -119,27 +124,29 @@ impl Array {
     /// The elements on another distribution of the same shape, of whatever kinds. Recorded. The very same
     /// distribution gives the same array, and moves nothing.
     ///
-    /// # Errors
-    /// Another shape or number of parts; the error that the array carries.
+    /// Carries an error for another shape or number of parts.
     #[doc = example!(
         "let rows = Distribution::default_partition(2, &[2, 3])?;"
-        "assert_eq!(u.redistribute(&rows)?.part_to_vec::<f64>(1)?, [3.0, 4.0, 5.0]);"
+        "assert_eq!(u.redistribute(&rows).part_to_vec::<f64>(1)?, [3.0, 4.0, 5.0]);"
     )]
-    pub fn redistribute(&self, dist: &Distribution) -> Result<Array> {
+    pub fn redistribute(&self, dist: &Distribution) -> Array {
         self.move_to(self.team(), dist)
     }
 
     /// The elements on another team and distribution: the teams may share all, some or no devices. Recorded.
     ///
-    /// # Errors
-    /// Another shape; another number of parts than `team` has members; teams over other ranks; the error that
-    /// the array carries.
+    /// Carries an error, on the array's own team, for another shape, another number of parts than `team` has
+    /// members, and teams over other ranks.
     #[doc = example!(
         "let one = Team::on(&[Device::host()], 1)?;"
-        "let v = u.move_to(&one, &Distribution::default_partition(1, &[2, 3])?)?;"
+        "let v = u.move_to(&one, &Distribution::default_partition(1, &[2, 3])?);"
         "assert_eq!(v.to_vec::<f64>()?, u.to_vec::<f64>()?);"
     )]
-    pub fn move_to(&self, team: &Team, dist: &Distribution) -> Result<Array> {
+    pub fn move_to(&self, team: &Team, dist: &Distribution) -> Array {
+        self.or_failed(self.try_move_to(team, dist))
+    }
+
+    fn try_move_to(&self, team: &Team, dist: &Distribution) -> Result<Array> {
         let own = self.distribution()?;
         check_parts("redistribute", team, dist)?;
         if dist.shape() != self.shape() {
@@ -150,32 +157,19 @@ impl Array {
                 "make it for the array's shape",
             ));
         }
-        if team == self.team() {
-            if *dist == *own {
-                return Ok(self.clone());
+        let base = Arc::clone(&self.node);
+        let expr = match team == self.team() {
+            true if *dist == *own => return Ok(self.clone()),
+            true => Expr::Whole(WholeOp::Redistribute, vec![base]),
+            false if self.team().wire() == team.wire() => Expr::Moved { base, plan: None },
+            false => {
+                let given = format!("{} and {team}", self.team());
+                let remedy = "make both with Team::world, or one of members of the other";
+                return Err(Error::invalid("move_to", "teams over the same ranks", given, remedy));
             }
-            let (expr, layout) = (
-                Expr::Whole(WholeOp::Redistribute, vec![Arc::clone(&self.node)]),
-                NodeLayout::known(dist.clone()),
-            );
-            return Ok(Array::recording(Node::lazy(self.shape(), self.dtype(), team, expr, layout)));
-        }
-        if self.team().wire() != team.wire() {
-            return Err(Error::invalid(
-                "move_to",
-                "teams over the same ranks",
-                format!("{} and {team}", self.team()),
-                "make both with Team::world, or one of members of the other",
-            ));
-        }
-        let expr = Expr::Moved { base: Arc::clone(&self.node), plan: None };
-        Ok(Array::recording(Node::lazy(
-            self.shape(),
-            self.dtype(),
-            team,
-            expr,
-            NodeLayout::known(dist.clone()),
-        )))
+        };
+        let layout = NodeLayout::known(dist.clone());
+        Ok(Array::recording(Node::lazy(self.shape(), self.dtype(), team, expr, layout)))
     }
 }
 

@@ -127,9 +127,9 @@ impl Array {
 
     /// The array, or one of the same elements cut into blocks.
     pub(crate) fn in_blocks(&self) -> Result<Array> {
-        match self.distribution()?.is_block() {
-            true => Ok(self.clone()),
+        Ok(match self.distribution()?.is_block() {
+            true => self.clone(),
             false => self.redistribute(&Distribution::default_partition(self.team().size(), &self.shape())?),
-        }
+        })
     }
 }

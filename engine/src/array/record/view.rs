@@ -36,19 +36,19 @@ impl Array {
         "assert_eq!(u.slice(&s![0..n, -1]).to_vec::<f64>()?, [2.0, 5.0]);"
     )]
     pub fn slice(&self, spans: &[Span]) -> Array {
-        self.or_failed(self.try_slice(spans))
+        self.spanned("slice", spans)
     }
 
-    fn try_slice(&self, spans: &[Span]) -> Result<Array> {
-        let Selected { shape, map } = resolve("slice", &self.shape(), spans)?;
-        self.seen("slice", shape, map)
+    fn spanned(&self, operation: &'static str, spans: &[Span]) -> Array {
+        let selected = resolve(operation, &self.shape(), spans);
+        self.or_failed(selected.and_then(|Selected { shape, map }| self.seen(operation, shape, map)))
     }
 
     /// The array moved: element `i` of the result is element `i + offsets` of this one, wrapping
     /// around. Dimensions with a nonzero offset must be periodic.
     #[doc = example!(
         "let round = Distribution::builder(&[2, 3]).grid(&[1, 2]).periodic(&[true, true]).build()?;"
-        "let u = u.redistribute(&round)?;"
+        "let u = u.redistribute(&round);"
         "assert_eq!(u.shift(&[1, 0]).to_vec::<f64>()?, [3.0, 4.0, 5.0, 0.0, 1.0, 2.0]);"
     )]
     pub fn shift(&self, offsets: &[i64]) -> Array {
@@ -177,10 +177,12 @@ impl Array {
     /// The elements that `axes`, one per dimension of the result, select from the source, of which every
     /// dimension is named once. Recorded.
     ///
-    /// # Errors
-    /// Dimensions not named once; elements outside the source; too many dimensions.
-    pub fn rearranged(&self, axes: &[Stride]) -> Result<Array> {
-        self.recorded()?;
+    /// Carries an error for dimensions not named once, elements outside the source, and too many dimensions.
+    pub fn rearranged(&self, axes: &[Stride]) -> Array {
+        self.or_failed(self.try_rearranged(axes))
+    }
+
+    pub(super) fn try_rearranged(&self, axes: &[Stride]) -> Result<Array> {
         check(&self.shape(), axes)?;
         let shape = Index::new(&axes.iter().map(|axis| axis.count()).collect::<Vec<i64>>())?;
         let mut along = [Along::Pinned(0); MAX_RANK];
@@ -209,38 +211,34 @@ impl Array {
     /// The array without the dimensions `axes`, which have extent 1; at least one dimension stays unless the
     /// team has one member. Recorded.
     ///
-    /// # Errors
-    /// Other extents; dropping all dimensions of an array of several parts.
-    #[doc = example!("assert_eq!(u.sum(&[0]).squeeze(&[0])?.shape()[..], [3]);")]
-    pub fn squeeze(&self, axes: &[usize]) -> Result<Array> {
-        self.recorded()?;
+    /// Carries an error for other extents, and for dropping all dimensions of an array of several parts.
+    #[doc = example!("assert_eq!(u.sum(&[0]).squeeze(&[0]).shape()[..], [3]);")]
+    pub fn squeeze(&self, axes: &[usize]) -> Array {
         if axes.iter().any(|&d| d >= self.rank() || self.shape()[d] != 1) {
             let given = format!("dimensions {axes:?} of shape {}", self.shape());
-            return Err(Error::invalid("squeeze", "dimensions of extent 1", given, "drop other dimensions"));
+            let error = Error::invalid("squeeze", "dimensions of extent 1", given, "drop other dimensions");
+            return self.failed(error);
         }
         let spans: Vec<Span> =
             (0..self.rank()).map(|d| if axes.contains(&d) { Span::At(0) } else { whole() }).collect();
-        let Selected { shape, map } = resolve("squeeze", &self.shape(), &spans)?;
-        self.seen("squeeze", shape, map)
+        self.spanned("squeeze", &spans)
     }
 
     /// The array with a dimension of extent 1 inserted before each of the dimensions `before`, several where
     /// one is named several times; the rank stands for the end. Recorded.
     ///
-    /// # Errors
-    /// Dimensions beyond the rank; too many dimensions.
-    #[doc = example!("assert_eq!(u.unsqueeze(&[1])?.shape()[..], [2, 1, 3]);")]
-    pub fn unsqueeze(&self, before: &[usize]) -> Result<Array> {
-        self.recorded()?;
+    /// Carries an error for dimensions beyond the rank, and for too many dimensions.
+    #[doc = example!("assert_eq!(u.unsqueeze(&[1]).shape()[..], [2, 1, 3]);")]
+    pub fn unsqueeze(&self, before: &[usize]) -> Array {
         if before.iter().any(|&d| d > self.rank()) {
             let (expected, given) = (format!("dimensions of at most {}", self.rank()), format!("{before:?}"));
-            return Err(Error::invalid("unsqueeze", expected, given, "use the rank to add one at the end"));
+            let remedy = "use the rank to add one at the end";
+            return self.failed(Error::invalid("unsqueeze", expected, given, remedy));
         }
         let new = |d: usize| std::iter::repeat_n(Span::New, before.iter().filter(|&&b| b == d).count());
         let old = |d: usize| (d < self.rank()).then(whole);
         let spans: Vec<Span> = (0..=self.rank()).flat_map(|d| new(d).chain(old(d))).collect();
-        let Selected { shape, map } = resolve("unsqueeze", &self.shape(), &spans)?;
-        self.seen("unsqueeze", shape, map)
+        self.spanned("unsqueeze", &spans)
     }
 
     /// The region that spans name in this array.

@@ -47,18 +47,18 @@ impl Array {
         check_not_recording("compress", given, "use select, or select between runs")?;
         let (team, dtype, size) = (self.team(), self.dtype(), self.shape()[0]);
         let even = Distribution::default_partition(team.size(), &[size])?;
-        let mask = Array::of(mask.node.beside("compress", &self.node)?).redistribute(&even)?;
+        let mask = Array::of(mask.node.beside("compress", &self.node)?).redistribute(&even);
         let counting = counting(size);
         mask.eval()?;
         let ranks = mask.cast(counting).scan(0, FoldOp::Sum);
         let bounds = bounds(&ranks, &even)?;
         let (end, parts) = (bounds[team.size()], team.size());
         let made = Distribution::builder(&[end]).bounds(0, &bounds).parts(parts).build()?;
-        let operands = [&self.redistribute(&even)?, &mask, &ranks.redistribute(&even)?];
+        let operands = [&self.redistribute(&even), &mask, &ranks.redistribute(&even)];
         let operands = operands.map(|operand| Arc::clone(&operand.node)).to_vec();
         let expr = Expr::Whole(WholeOp::Compress(Arc::new(bounds)), operands);
         let line = Node::lazy(made.shape(), dtype, team, expr, NodeLayout::known(made));
-        Array::recording(line).redistribute(&Distribution::default_partition(parts, &[end])?)
+        Ok(Array::recording(line).redistribute(&Distribution::default_partition(parts, &[end])?))
     }
 
     /// The elements of a one-dimensional array at `indices`, which have any shape and distribution; those of
@@ -123,6 +123,6 @@ fn bounds(ranks: &Array, even: &Distribution) -> Result<Vec<i64>> {
     let ends: Vec<i64> = (0..even.parts()).map(|part| even.owned(part).stop()[0]).collect();
     let asked: Vec<i64> = ends.iter().filter(|&&end| end > 0).map(|end| end - 1).collect();
     let mut bounds = vec![0; even.parts() + 1 - asked.len()];
-    bounds.extend(ranks.gather(&[asked.len() as i64], &asked)?.cast(DType::I64).to_vec::<i64>()?);
+    bounds.extend(ranks.gather(&[asked.len() as i64], &asked).cast(DType::I64).to_vec::<i64>()?);
     Ok(bounds)
 }

@@ -34,32 +34,32 @@ pub fn along(
         };
         let taps = factors::everywhere(x.team(), x.dtype(), &[length, 2], (0..length).map(conjugate))?;
         let spectrum = transform(&taps, 0, Direction::Forward, 1.0 / length as f64)?;
-        spectrum.redistribute(&factors::on_all(x.team(), &[length, 2])?)
+        Ok(spectrum.redistribute(&factors::on_all(x.team(), &[length, 2])?))
     })?;
     let is_inverse = direction == Direction::Inverse;
     let given = if is_inverse { conjugate(x)? } else { x.clone() };
     let widths: Vec<(i64, i64)> =
         (0..x.rank()).map(|d| if d == axis { (0, length - n) } else { (0, 0) }).collect();
     let zero = Padding::Constant(Scalar::from_f64(x.dtype(), 0.0));
-    let padded = product(&given, &chirp, axis)?.pad(&widths, zero);
+    let padded = product(&given, &chirp, axis).pad(&widths, zero);
     let spectrum = transform(&padded, axis, Direction::Forward, 1.0)?;
-    let filtered = product(&spectrum, &filter, axis)?;
+    let filtered = product(&spectrum, &filter, axis);
     let convolved = transform(&filtered, axis, Direction::Inverse, 1.0)?;
     let all = |d: usize| if d == axis { (..n).into_span() } else { (..).into_span() };
     let spans: Vec<Span> = (0..=axis).map(all).collect();
-    let found = product(&convolved.slice(&spans), &chirp, axis)?;
+    let found = product(&convolved.slice(&spans), &chirp, axis);
     let found = if is_inverse { conjugate(&found)? } else { found };
     Ok(if scale == 1.0 { found } else { found * scale })
 }
 
 /// Pairs times the pairs of a line along a dimension.
-fn product(x: &Array, line: &Array, axis: usize) -> Result<Array> {
+fn product(x: &Array, line: &Array, axis: usize) -> Array {
     let between: Vec<usize> = vec![1; x.rank() - 2 - axis];
     let [re, im] = [0, 1].map(|part| line.slice(&[(..).into_span(), (part..part + 1).into_span()]));
-    let signed = Array::concatenate(&[&-&im, &im], 1)?;
+    let signed = Array::concatenate(&[&-&im, &im], 1);
     let [re, im] = [re, signed].map(|line| line.unsqueeze(&between));
     let turned = x.flip(x.rank() - 1);
-    Ok(x * &re? + &turned * &im?)
+    x * &re + &turned * &im
 }
 
 fn conjugate(x: &Array) -> Result<Array> {

@@ -26,14 +26,14 @@ pub fn choose(x: &Array, axis: usize, radices: &[usize]) -> Result<Layout> {
     let others = (0..pairs).filter(|&d| d != axis);
     let longest = others.max_by_key(|&d| (shape[d], std::cmp::Reverse(d)));
     if let Some(other) = longest.filter(|&d| shape[d] >= parts) {
-        return Ok(Layout::Lines(x.redistribute(&divided(x, other)?)?));
+        return Ok(Layout::Lines(x.redistribute(&divided(x, other)?)));
     }
     match middle(radices).filter(|&(_, first, rest)| first.min(rest) >= parts) {
         Some((split, first, rest)) => {
             let mut split_shape = shape.to_vec();
             split_shape.splice(axis..=axis, [first, rest]);
-            let two = x.reshape(&split_shape)?;
-            Ok(Layout::Stages { x: two.redistribute(&divided(&two, axis + 1)?)?, split })
+            let two = x.reshape(&split_shape);
+            Ok(Layout::Stages { x: two.redistribute(&divided(&two, axis + 1)?), split })
         }
         _ => Ok(Layout::Together(together(x)?)),
     }
@@ -56,9 +56,9 @@ pub fn divided(x: &Array, dim: usize) -> Result<Distribution> {
 /// Everything on the first part: of small arrays. A dimension of one cell before the others is divided, so
 /// that no other shape divides lines.
 fn together(x: &Array) -> Result<Array> {
-    let (x, parts) = (x.unsqueeze(&[0])?, x.team().size());
+    let (x, parts) = (x.unsqueeze(&[0]), x.team().size());
     let mut bounds = vec![1; parts + 1];
     bounds[0] = 0;
     let grid: Vec<i64> = (0..x.rank()).map(|d| if d == 0 { parts as i64 } else { 1 }).collect();
-    x.redistribute(&Distribution::builder(&x.shape()).grid(&grid).bounds(0, &bounds).build()?)
+    Ok(x.redistribute(&Distribution::builder(&x.shape()).grid(&grid).bounds(0, &bounds).build()?))
 }

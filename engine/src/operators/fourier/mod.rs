@@ -25,8 +25,8 @@ pub use lengths::Direction;
 
 impl Array {
     /// The discrete Fourier transform of an array of pairs along some dimensions, each named once:
-    /// `X[k] = sum over j of x[j] exp(-2 pi i j k / n)`. On the distribution of this array. Computes;
-    /// collective.
+    /// `X[k] = sum over j of x[j] exp(-2 pi i j k / n)`. On the distribution of this array. Recorded;
+    /// computes the tables of its factors, if they are not kept. Collective.
     ///
     /// ```
     /// use partita::prelude::*;
@@ -34,38 +34,36 @@ impl Array {
     /// let team = Team::on(&[Device::host()], 3)?;
     /// let dist = Distribution::builder(&[8, 2]).grid(&[3, 1]).build()?;
     /// let impulse = Array::from_fn(&team, &dist, |at| if at[..] == [2, 0] { 1.0f64 } else { 0.0 })?;
-    /// let found = impulse.fft(&[0])?.to_vec::<f64>()?;
+    /// let found = impulse.fft(&[0]).to_vec::<f64>()?;
     /// assert_eq!(found[..4], [1.0, 0.0, 0.0, -1.0]);
     /// # Ok(()) }
     /// ```
     ///
-    /// # Errors
-    /// No pairs of floats; dimensions that are not there or named twice; those of [`Array::eval`].
-    pub fn fft(&self, axes: &[usize]) -> Result<Array> {
+    /// Carries an error for no pairs of floats, dimensions that are not there or named twice, and tables that
+    /// no memory holds.
+    pub fn fft(&self, axes: &[usize]) -> Array {
         transformed(self, axes, Direction::Forward, 1.0)
     }
 
     /// The inverse of [`Array::fft`]: the transform with the other sign, divided by the number of
-    /// cells of a transform.
-    ///
-    /// # Errors
-    /// As [`Array::fft`].
+    /// cells of a transform. Carries errors as that does.
     #[doc = example!(
-        "let pairs = Array::stack(&[&u, &(&u * 0)], 2)?; // Real and imaginary parts."
-        "let same = pairs.fft(&[0])?.inverse_fft(&[0])?;"
+        "let pairs = Array::stack(&[&u, &(&u * 0)], 2); // Real and imaginary parts."
+        "let same = pairs.fft(&[0]).inverse_fft(&[0]);"
         "assert_eq!(same.to_vec::<f64>()?, pairs.to_vec::<f64>()?);"
     )]
-    pub fn inverse_fft(&self, axes: &[usize]) -> Result<Array> {
+    pub fn inverse_fft(&self, axes: &[usize]) -> Array {
         let cells: f64 = axes.iter().filter(|&&d| d < self.rank()).map(|&d| self.shape()[d] as f64).product();
         transformed(self, axes, Direction::Inverse, 1.0 / cells)
     }
 }
 
 /// The transform of an array of pairs along some dimensions, times `scale`, as in [`Array::fft`].
-///
-/// # Errors
-/// As [`Array::fft`].
-pub fn transformed(x: &Array, axes: &[usize], direction: Direction, scale: f64) -> Result<Array> {
+pub fn transformed(x: &Array, axes: &[usize], direction: Direction, scale: f64) -> Array {
+    x.or_failed(try_transformed(x, axes, direction, scale))
+}
+
+fn try_transformed(x: &Array, axes: &[usize], direction: Direction, scale: f64) -> Result<Array> {
     check(x, axes)?;
     let declared = x.distribution()?;
     let mut found = x.clone();
@@ -75,7 +73,7 @@ pub fn transformed(x: &Array, axes: &[usize], direction: Direction, scale: f64) 
     }
     found = along(&found, *last, direction, scale)?;
     let plain = declared.restricted(&declared.global())?;
-    found.redistribute(&plain)
+    Ok(found.redistribute(&plain))
 }
 
 fn check(x: &Array, axes: &[usize]) -> Result<()> {
@@ -117,12 +115,12 @@ fn along(x: &Array, axis: usize, direction: Direction, scale: f64) -> Result<Arr
         let shape = x.shape();
         let count = |range: Range<usize>| shape[range].iter().product::<i64>();
         let flat = [count(0..axis), n, count(axis + 1..x.rank() - 1), 2];
-        let found = along(&x.reshape(&flat)?, 1, direction, scale)?;
-        return found.reshape(&shape);
+        let found = along(&x.reshape(&flat), 1, direction, scale)?;
+        return Ok(found.reshape(&shape));
     }
     match layout::choose(x, axis, &radices)? {
         Layout::Lines(x) => run.passes(&x, axis, &radices, 0..radices.len()),
-        Layout::Together(x) => run.passes(&x, axis + 1, &radices, 0..radices.len())?.squeeze(&[0]),
+        Layout::Together(x) => Ok(run.passes(&x, axis + 1, &radices, 0..radices.len())?.squeeze(&[0])),
         Layout::Stages { x, split } => run.stages(&x, axis, &radices, split),
     }
 }
@@ -145,9 +143,9 @@ impl Run {
             left /= radix;
             let split = spliced(&whole, axis, &[radix, left, done]);
             let factors = (left > 1).then(|| factors::of(x, radix, &[left])).transpose()?;
-            found = self.pass(&found.reshape(&split)?, (axis, 1), factors, at + 1 == radices.len())?;
+            found = self.pass(&found.reshape(&split), (axis, 1), factors, at + 1 == radices.len())?;
             done *= radix;
-            found = found.reshape(&whole)?;
+            found = found.reshape(&whole);
         }
         Ok(found)
     }
@@ -160,6 +158,7 @@ impl Run {
         factors: Option<Array>,
         is_last: bool,
     ) -> Result<Array> {
+        x.recorded()?;
         let pass = Butterflies {
             radix: x.shape()[from] as usize,
             from,
@@ -181,21 +180,21 @@ impl Run {
             left /= radix;
             let split = spliced(&spliced(&whole, axis + 1, &[rest, done]), axis, &[radix, left]);
             let factors = factors::of(x, radix, &[left, rest])?;
-            found = self.pass(&found.reshape(&split)?, (axis, 2), Some(factors), false)?;
+            found = self.pass(&found.reshape(&split), (axis, 2), Some(factors), false)?;
             done *= radix;
             // The cells left, those of the other stage, and those done.
             let merged = spliced(&spliced(&whole, axis + 1, &[rest, done]), axis, &[left]);
-            found = found.reshape(&merged)?;
+            found = found.reshape(&merged);
         }
         // `left` is 1: now each part gets whole lines of the others' cells.
         let turned = spliced(&whole, axis, &[rest]);
         let turned = spliced(&turned, axis + 1, &[done]);
-        let found = found.reshape(&turned)?;
-        let found = found.redistribute(&layout::divided(&found, axis + 1)?)?;
+        let found = found.reshape(&turned);
+        let found = found.redistribute(&layout::divided(&found, axis + 1)?);
         let found = self.passes(&found, axis, radices, split..radices.len())?;
         let mut shape = turned.to_vec();
         shape.splice(axis..axis + 2, [rest * done]);
-        found.reshape(&shape)
+        Ok(found.reshape(&shape))
     }
 }
 

@@ -362,8 +362,7 @@ impl Array {
     fn select(&self, py: Python<'_>, yes: &Array, no: &Array) -> PyResult<Array> {
         let (mask, yes, no) = (self.operand(py)?, yes.operand(py)?, no.operand(py)?);
         yes.agrees("where", &no).map_err(raised)?;
-        let made = mask.select(&yes, &no).map_err(raised)?;
-        recorded(&yes, made.array)
+        recorded(&yes, mask.select(&yes, &no).array)
     }
 
     /// A reduction over the axes, by name; they stay with extent 1.
@@ -395,7 +394,7 @@ impl Array {
     fn fourier(&self, py: Python<'_>, axes: Vec<usize>, inverse: bool, scale: f64) -> PyResult<Array> {
         let value = self.value(py)?;
         let direction = if inverse { Direction::Inverse } else { Direction::Forward };
-        let transform = || value.with(fourier::transformed(&value.array, &axes, direction, scale)?);
+        let transform = || value.with(fourier::transformed(&value.array, &axes, direction, scale));
         detached(py, transform).map(Array::of)
     }
 
@@ -469,14 +468,13 @@ impl Array {
     /// Without these dimensions of extent 1.
     fn squeeze(&self, py: Python<'_>, axes: Vec<usize>) -> PyResult<Array> {
         let value = self.value(py)?;
-        detached(py, || value.with(value.array.squeeze(&axes)?)).map(Array::of)
+        detached(py, || value.with(value.array.squeeze(&axes))).map(Array::of)
     }
 
-    /// The elements on another distribution, which may be over another team of the same processes: then it
-    /// computes.
+    /// The elements on another distribution, which may be over another team of the same processes.
     fn redistribute(&self, py: Python<'_>, dist: &Distribution) -> PyResult<Array> {
         let value = self.value(py)?;
-        let moved = || value.with(value.array.move_to(&dist.team, &value.element.stored(&dist.dist)?)?);
+        let moved = || value.with(value.array.move_to(&dist.team, &value.element.stored(&dist.dist)?));
         detached(py, moved).map(Array::of)
     }
 
@@ -489,7 +487,7 @@ impl Array {
             None => Stride::New { count },
         };
         let axes = value.strides(axes.into_iter().map(along).collect());
-        detached(py, || value.with(value.array.rearranged(&axes)?)).map(Array::of)
+        detached(py, || value.with(value.array.rearranged(&axes))).map(Array::of)
     }
 
     /// The arrays one behind the other along a dimension.
@@ -497,10 +495,10 @@ impl Array {
     fn concatenate(py: Python<'_>, arrays: Vec<Bound<'_, Array>>, axis: usize) -> PyResult<Array> {
         let values = arrays.iter().map(|array| array.get().operand(py)).collect::<PyResult<Vec<_>>>()?;
         let arrays: Vec<&partita::Array> = values.iter().map(|value| &value.array).collect();
-        let joined = partita::Array::concatenate(&arrays, axis).map_err(raised)?;
+        let joined = partita::Array::concatenate(&arrays, axis);
         match values.first() {
             Some(first) => recorded(first, joined),
-            None => Ok(Array::of(Typed::from(joined))),
+            None => plain_result(joined),
         }
     }
 
@@ -538,14 +536,14 @@ impl Array {
     fn reshaped(&self, py: Python<'_>, shape: Vec<i64>) -> PyResult<Array> {
         let value = self.value(py)?;
         let shape = value.per_dimension(shape, 2);
-        detached(py, || value.with(value.array.reshape(&shape)?)).map(Array::of)
+        detached(py, || value.with(value.array.reshape(&shape))).map(Array::of)
     }
 
     /// An array of this shape of the elements with these numbers in C order.
     fn gathered(&self, py: Python<'_>, shape: Vec<i64>, positions: PyBuffer<i64>) -> PyResult<Array> {
         let (value, positions) = (self.value(py)?, bytes::of(&positions)?);
         let (shape, positions) = (value.per_dimension(shape, 2), value.positions(positions).map_err(raised)?);
-        detached(py, || value.with(value.array.gather(&shape, &positions)?)).map(Array::of)
+        detached(py, || value.with(value.array.gather(&shape, &positions))).map(Array::of)
     }
 
     /// The elements of a one-dimensional array of real numbers where a mask is true. Computes.
@@ -568,7 +566,7 @@ impl Array {
             Element::Real(_) => value,
             Element::Complex(_) => {
                 let count = [2 * value.shape()[0]];
-                let array = detached(py, || value.array.reshape(&count))?;
+                let array = detached(py, || Ok(value.array.reshape(&count)))?;
                 Typed { array, element: value.element }
             }
         };
@@ -595,7 +593,7 @@ fn keeping_layout(
     }
     let mut changed = target.clone();
     change(&mut changed)?;
-    *target = changed.redistribute(&layout)?;
+    *target = changed.redistribute(&layout);
     Ok(())
 }
 

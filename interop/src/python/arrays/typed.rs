@@ -51,7 +51,7 @@ impl Typed {
         }
         let shape = element.outer(&array.shape());
         let dist = Distribution::default_partition(dist.parts(), &shape)?;
-        Ok(Typed { array: array.redistribute(&element.stored(&dist)?)?, element })
+        Ok(Typed { array: array.redistribute(&element.stored(&dist)?), element })
     }
 
     /// Values per dimension that people see, and what stands for all of the pair.
@@ -154,16 +154,16 @@ impl Typed {
         let truth = |inside| Scalar::from_i64(DType::Bool, inside);
         let inside = Array::full(self.array.team(), &self.distribution()?, truth(1))?;
         let inside = Typed::from(inside.pad(widths, Padding::Constant(truth(0))));
-        inside.select(&padded, &padded.constant(self.element, around)?)
+        Ok(inside.select(&padded, &padded.constant(self.element, around)?))
     }
 
     /// `yes` where this is true, else `no`, which are of one type.
-    pub fn select(&self, yes: &Typed, no: &Typed) -> Result<Typed> {
+    pub fn select(&self, yes: &Typed, no: &Typed) -> Typed {
         let array = match yes.element {
             Element::Real(_) => self.array.select(&yes.array, &no.array),
-            Element::Complex(_) => complex::select(&self.array, &yes.array, &no.array)?,
+            Element::Complex(_) => complex::select(&self.array, &yes.array, &no.array),
         };
-        Ok(Typed { array, element: yes.element })
+        Typed { array, element: yes.element }
     }
 
     /// The result of an operation on complex numbers like these.

@@ -192,10 +192,8 @@ impl SavedState {
         });
         let given = joined(content, &agreed(team, LOAD, &path, read)?);
         match array {
-            Some(array) if given == expected => match long == *dist {
-                true => Ok(array),
-                false => array.redistribute(dist),
-            },
+            Some(array) if given == expected && long == *dist => Ok(array),
+            Some(array) if given == expected => Ok(array.redistribute(dist)),
             _ => {
                 let reason = format!(
                     "its elements were changed: expected the checksum {expected:08x}, given {given:08x}"

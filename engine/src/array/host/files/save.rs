@@ -210,7 +210,7 @@ impl Saved {
         }
         let dist = array.distribution()?;
         let long = in_long_runs(&dist, array.dtype().size_bytes())?;
-        Ok((content, if long == *dist { array.clone() } else { array.redistribute(&long)? }))
+        Ok((content, if long == *dist { array.clone() } else { array.redistribute(&long) }))
     }
 }
 
