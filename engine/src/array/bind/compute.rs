@@ -132,7 +132,7 @@ impl ComputeRun<'_> {
             Ok((Arc::clone(&storage.dist), storage.valid_halo()))
         };
         let (leaves, dist) = (&kernel.leaves[..], &*kernel.dist);
-        let shares_exchange = self.recorder.shares_exchange();
+        let shares_exchange = self.recorder.shared_exchange().is_some();
         KernelReads { leaves, dist, memory: &memory, shares_exchange }.accesses(regions)
     }
 

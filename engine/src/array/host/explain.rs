@@ -229,14 +229,13 @@ impl Explain<'_> {
 
     /// The bytes of what a kernel stores.
     fn written(&self, compute: &Compute, kernel: &ComputeKernel) -> Result<u64> {
-        let bytes =
-            |dtypes: &mut dyn Iterator<Item = DType>| dtypes.map(|d| d.size_bytes() as u64).sum::<u64>();
-        let stores = &mut kernel.stores.iter().map(|store| compute.results[store.result].dtype);
-        let Some(folds) = &kernel.folds else {
-            return Ok(kernel.dist.global().volume()? as u64 * bytes(stores));
+        let stored = || kernel.stores.iter().map(|store| compute.results[store.result].dtype).collect();
+        let (dist, dtypes): (_, Vec<DType>) = match &kernel.folds {
+            Some(folds) => (&folds.result, folds.results.clone()),
+            None => (&kernel.dist, stored()),
         };
-        let bytes = bytes(&mut folds.results.iter().copied());
-        Ok(folds.result.global().volume()? as u64 * bytes)
+        let bytes: u64 = dtypes.iter().map(|dtype| dtype.size_bytes() as u64).sum();
+        Ok(dist.global().volume()? as u64 * bytes)
     }
 
     /// An exchange after the last kernel brings the result to where it belongs.

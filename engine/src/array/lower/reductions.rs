@@ -187,28 +187,29 @@ impl Lowerer<'_> {
             self.list.allocate(&made);
         }
         // The last of a member's partial results becomes the result.
-        let results: Vec<Option<NodeId>> = members.iter().flat_map(ReduceMember::results).collect();
-        let dtypes: Vec<DType> = members.iter().flat_map(ReduceMember::partials).collect();
+        let partials: Vec<(DType, Option<NodeId>)> =
+            members.iter().flat_map(ReduceMember::partials).collect();
+        let dtypes: Vec<DType> = partials.iter().map(|partial| partial.0).collect();
         let is_first = |part: usize| givers[part].first() == Some(&part);
         let (mut found, mut kept) = (Vec::with_capacity(dtypes.len()), Vec::with_capacity(dtypes.len()));
-        for (&dtype, result_node) in dtypes.iter().zip(&results) {
+        for &(dtype, result_node) in &partials {
             let in_result = |part: usize| result_node.filter(|_| is_first(part)).map(MemoryId::Array);
-            let boxes = |list: &mut StepList, has: &dyn Fn(usize) -> bool| -> Result<MemoryId> {
+            let boxes = |list: &mut StepList, has: &dyn Fn(usize) -> bool| {
                 let cells = (0..parts).map(|part| match has(part) {
                     true => flatten(&if finds[part] { dist.owned(part) } else { result.owned(part) }, axes),
-                    false => Ok(Region::from_fn(dist.rank(), |_| (0, 0))),
+                    false => Region::from_fn(dist.rank(), |_| (0, 0)),
                 });
-                Ok(list.boxes(dtype, cells.collect::<Result<_>>()?))
+                list.boxes(dtype, cells.collect())
             };
-            let own = boxes(&mut self.list, &|part| finds[part] && in_result(part).is_none())?;
+            let own = boxes(&mut self.list, &|part| finds[part] && in_result(part).is_none());
             let fold = |part: usize| finds[part].then(|| in_result(part).unwrap_or(own));
             let folds: Vec<Option<MemoryId>> = (0..parts).map(fold).collect();
             // Where another part's comes first, it is copied before the own one is combined.
             let copies = |part: usize| !givers[part].is_empty() && !is_first(part);
-            let copied = boxes(&mut self.list, &|part| result_node.is_none() && copies(part))?;
+            let copied = boxes(&mut self.list, &|part| result_node.is_none() && copies(part));
             let keep = |part: usize| match result_node {
                 _ if givers[part].is_empty() => None,
-                Some(node) => Some(MemoryId::Array(*node)),
+                Some(node) => Some(MemoryId::Array(node)),
                 None => Some(if is_first(part) { own } else { copied }),
             };
             kept.push((0..parts).map(keep).collect());
@@ -377,12 +378,9 @@ fn root_of(dist: &Distribution, axes: &[usize], part: usize) -> Option<usize> {
 }
 
 /// The region with the reduced dimensions at `0..1`.
-pub(crate) fn flatten(region: &Region, axes: &[usize]) -> Result<Region> {
-    let (mut start, mut stop) = (*region.start(), *region.stop());
-    for &axis in axes {
-        (start[axis], stop[axis]) = (0, 1);
-    }
-    Ok(Region::new(&start, &stop)?)
+fn flatten(region: &Region, axes: &[usize]) -> Region {
+    let along = |d: usize| if axes.contains(&d) { (0, 1) } else { (region.start()[d], region.stop()[d]) };
+    Region::from_fn(region.rank(), along)
 }
 
 /// One reduction.
@@ -397,19 +395,11 @@ struct ReduceMember {
 }
 
 impl ReduceMember {
-    /// The types of its partial results.
-    fn partials(&self) -> Vec<DType> {
+    /// The types of its partial results, and the node that each becomes, if it is the result.
+    fn partials(&self) -> Vec<(DType, Option<NodeId>)> {
         match self.reduction {
-            Reduction::Fold(_) => vec![self.operand],
-            Reduction::Arg { .. } => vec![self.operand, DType::I64],
-        }
-    }
-
-    /// The node that each of them becomes, if it is the result.
-    fn results(&self) -> Vec<Option<NodeId>> {
-        match self.reduction {
-            Reduction::Fold(_) => vec![Some(self.node)],
-            Reduction::Arg { .. } => vec![None, Some(self.node)],
+            Reduction::Fold(_) => vec![(self.operand, Some(self.node))],
+            Reduction::Arg { .. } => vec![(self.operand, None), (DType::I64, Some(self.node))],
         }
     }
 
@@ -448,7 +438,7 @@ impl ReduceMember {
 
 /// Combines second partial results into the first.
 fn combine_kernel(members: &[ReduceMember], rank: usize) -> Result<Verified> {
-    let partials: Vec<DType> = members.iter().flat_map(ReduceMember::partials).collect();
+    let partials: Vec<DType> = members.iter().flat_map(ReduceMember::partials).map(|p| p.0).collect();
     let mut k = Builder::new("combine", rank);
     let kept: Vec<u32> = partials.iter().map(|&dtype| k.inout(dtype)).collect();
     let later: Vec<u32> = partials.iter().map(|&dtype| k.input(dtype)).collect();

@@ -247,12 +247,8 @@ impl Recorder {
         self.record().map(|mut record| std::mem::take(&mut record.halo_requests)).unwrap_or_default()
     }
 
-    /// Whether a step is under way that shares its exchange with others, or may come to.
-    pub fn shares_exchange(&self) -> bool {
-        self.record().is_some_and(|record| record.shares_exchange)
-    }
-
-    /// If so: of each of the next fused kernels whether an update writes fresh memory.
+    /// If a step is under way that shares its exchange with others, or may come to: of each of the next fused
+    /// kernels whether an update writes fresh memory.
     pub fn shared_exchange(&self) -> Option<Vec<bool>> {
         let record = self.record().filter(|record| record.shares_exchange)?;
         Some(record.extensions.iter().map(|extension| extension.in_fresh_memory).collect())

@@ -114,7 +114,7 @@ fn old_elements(update: &RecordedUpdate, dying: &References, recorder: &Recorder
     let held = held - usize::from(by_values > 0);
     match is_alone(base) {
         false => OldElements::Kept,
-        true if held <= HELD && !recorder.shares_exchange() => OldElements::Unneeded,
+        true if held <= HELD && recorder.shared_exchange().is_none() => OldElements::Unneeded,
         true if held <= HELD + by_values => OldElements::UntilComputed,
         true => OldElements::Kept,
     }

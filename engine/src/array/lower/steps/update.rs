@@ -2,8 +2,8 @@
 //! was. The value sees the old elements, whatever overlaps.
 //!
 //! A window is computed in place if neither anybody else nor the value needs the old elements; otherwise a
-//! large one into fresh memory, and the rest is copied. Small, strided and scattered windows are computed into
-//! temporary memory and copied; one of these among several updates sends all of them that way.
+//! large one into fresh memory, and the rest is copied. Small, strided and scattered windows are computed
+//! into temporary memory and copied; one of these among several updates sends all of them that way.
 
 use std::sync::Arc;
 
