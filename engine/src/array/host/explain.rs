@@ -193,9 +193,8 @@ impl Explain<'_> {
         dtype: DType,
         plan: Option<&Arc<Plan>>,
     ) -> Result<Option<ExchangeStep>> {
-        let (from, Some(source)) = (&self.nodes[base as usize].team, self.graph.memory(base)) else {
-            return Ok(None);
-        };
+        let Some(source) = self.graph.memory(base) else { return Ok(None) };
+        let from = &self.nodes[base as usize].team;
         let plan = match plan {
             Some(plan) => Arc::clone(plan),
             None => moving_plan(source, dist, (from, self.team))?,

@@ -95,16 +95,6 @@ pub(crate) struct Update {
     pub old: OldElements,
 }
 
-impl Update {
-    /// The window, if there are no gaps in it.
-    pub fn box_window(&self) -> Option<Region> {
-        match &self.cells {
-            UpdatedCells::Window(window) => window.is_box().then_some(window.region),
-            UpdatedCells::At(_) => None,
-        }
-    }
-}
-
 impl Graph {
     /// Appends a node.
     pub fn push(

@@ -215,10 +215,9 @@ impl Lowerer<'_> {
             kept.push((0..parts).map(keep).collect());
             found.push(folds);
         }
-        let memory = found.clone();
-        let (axes_of, of) = (axes.to_vec(), Arc::clone(&result));
+        let (folded, memory) = (axes.to_vec(), found.clone());
         let results = members.iter().map(|member| member.dtype).collect();
-        kernel.folds = Some(Folds { axes: axes_of, result: of, results, memory });
+        kernel.folds = Some(Folds { axes: folded, result: Arc::clone(&result), results, memory });
         self.list.steps.push(Step::Compute(Compute { results: Vec::new(), kernels: vec![kernel] }));
         if (0..parts).any(|root| givers[root].iter().any(|&giver| giver != root)) {
             let (dtypes, found, kept, givers) = (&dtypes[..], &found[..], &kept[..], &givers[..]);

@@ -69,7 +69,7 @@ pub(crate) enum WholeOp {
 /// Elements that an update replaces.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum UpdatedCells {
-    Window(StridedWindow),
+    Window(Box<StridedWindow>),
     /// Those with these numbers in C order; of a number that comes several times the last counts.
     At(Arc<Vec<i64>>),
 }

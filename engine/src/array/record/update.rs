@@ -103,7 +103,11 @@ impl Array {
         let region = Region::from_fn(rank, span);
         let turned = back.as_window(rank).is_none() || shape.rank() != rank;
         let value = if turned { value.seen(operation, extents, back)? } else { value };
-        RecordedUpdate::new(&self.node, &value.node, UpdatedCells::Window(StridedWindow { region, steps }))
+        RecordedUpdate::new(
+            &self.node,
+            &value.node,
+            UpdatedCells::Window(Box::new(StridedWindow { region, steps })),
+        )
     }
 
     /// The update of the elements at positions by those of a line.

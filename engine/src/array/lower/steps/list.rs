@@ -465,9 +465,8 @@ impl KernelLaunch {
         let mut memory = Vec::new();
         for operand in &self.operands {
             memory.extend(operand.memory());
-            match operand {
-                LaunchOperand::Numbered { fetched, .. } => memory.extend(*fetched),
-                _ => {}
+            if let LaunchOperand::Numbered { fetched, .. } = operand {
+                memory.extend(*fetched);
             }
         }
         let named = self.launches.iter().flat_map(|launch| &launch.memory);

@@ -55,8 +55,9 @@ impl Lowerer<'_> {
 
     /// The window whose elements can be computed where they lie in memory for the whole array.
     fn computable_window(&self, update: &Update) -> Result<Option<Region>> {
-        let Some(region) = update.box_window() else { return Ok(None) };
-        Ok(self.graph.distribution(update.base)?.is_box(&region).then_some(region))
+        let UpdatedCells::Window(window) = &update.cells else { return Ok(None) };
+        let fits = window.is_box() && self.graph.distribution(update.base)?.is_box(&window.region);
+        Ok(fits.then_some(window.region))
     }
 
     fn window_update<'u>(&self, update: &'u Update, region: Region) -> Result<WindowUpdate<'u>> {
@@ -115,7 +116,8 @@ impl Lowerer<'_> {
             UpdatedCells::Window(window) if window.is_box() => {
                 Placement::Temporary(self.base_window(base, &window.region)?)
             }
-            UpdatedCells::Window(StridedWindow { region, steps }) => {
+            UpdatedCells::Window(window) => {
+                let StridedWindow { region, steps } = &**window;
                 self.mark_unsupported("the step assigns to a slice in steps");
                 let dist = Arc::new(self.graph.distribution(base)?.strided(region, steps)?);
                 Placement::On(dist, Pitch::of(self.graph.dtype(value)))
@@ -150,7 +152,7 @@ impl Lowerer<'_> {
                 scatter_elements(&mut self.list, &new, &stored, &picked)
             }
             UpdatedCells::Window(window) if is_strided_box(&new.dist, window) => {
-                self.copy((value, node), CopiedCells::Window(*window));
+                self.copy((value, node), CopiedCells::Window(**window));
                 Ok(())
             }
             UpdatedCells::Window(window) => {
