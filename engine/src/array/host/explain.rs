@@ -161,10 +161,7 @@ impl Explain<'_> {
             Step::Duplicate { to, dtype, .. } => {
                 self.push(gathering("copy_box", &self.graph.distribution(*to)?, *dtype)?);
             }
-            Step::Copy { from, to, dtype, cells } => {
-                let copied = self.copied(*from, *to, *dtype, cells)?;
-                self.push(copied);
-            }
+            Step::Copy { from, to, dtype, cells } => self.push(self.copied(*from, *to, *dtype, cells)?),
             Step::Sort(HostSort { dist, dtype, .. }) => self.push(gathering("sort", dist, *dtype)?),
             Step::Move { base, dist, dtype, plan, .. } => {
                 let moved = self.moved(*base, dist, *dtype, plan.as_ref())?;

@@ -95,7 +95,6 @@ fn run(operation: &'static str, updates: Vec<RecordedUpdate>) -> Result<Vec<Arc<
         let old = |update: &RecordedUpdate| old_elements(update, &dying, &recorder);
         let target = |update: &RecordedUpdate| Target { node: Arc::clone(&update.node), old: old(update) };
         let targets: Vec<Target> = updates.iter().map(target).collect();
-        // From here on the graph alone holds what the updates are computed from.
         let nodes: Vec<Arc<Node>> = updates.into_iter().map(|update| update.node).collect();
         compute_targets(&recorder, targets)?;
         Ok(nodes)

@@ -211,6 +211,7 @@ pub const POINTS: &[&str] = &[
     "eval-queued",
     "assign",
     "reduce",
+    "exchange-queued",
     "read",
     "read-packed",
     "read-done",
