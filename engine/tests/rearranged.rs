@@ -134,6 +134,11 @@ fn recorded_updates_are_values_of_their_own() {
         assert_eq!(w.updated_at(&[65, 3], &line).to_vec::<i32>().unwrap(), v.to_vec::<i32>().unwrap());
         assert!(u.updated(&s![12.., ..], &u).eval().is_err() && u.updated_at(&[66], &line).eval().is_err());
         assert!(u.updated(&s![..2, ..], &u.cast(DType::F32)).eval().is_err());
+        let failed = u.gather(&[2], &[0, 66]);
+        let errors = [failed.updated(&s![99.., ..], &u), u.updated_at(&[0], &u), u.updated_at(&[66], &line)];
+        let names = errors.map(|array| array.eval().unwrap_err().to_string());
+        let begins = ["gather", "updated_at", "updated_at"];
+        assert!(names.iter().zip(begins).all(|(text, name)| text.starts_with(name)), "{names:?}");
     }
     // Longer than a stack of calls could be.
     let team = Team::on(&[Device::host()], 2).unwrap();

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use partita_kernels::DType;
+
 use crate::array::bind::schedule::{ScheduleBuilder, Values};
 use crate::array::lower::graph::NodeId;
 use crate::array::lower::steps::list::CopiedCells;
@@ -12,7 +14,6 @@ use crate::array::recorder::recording::BoundTask;
 use crate::error::Result;
 use crate::index::Index;
 use crate::program::{CopyMode, copy_views};
-use partita_kernels::DType;
 
 impl ScheduleBuilder {
     /// Adds the copies of all cells, and of the current halo, to memory of the same layout.

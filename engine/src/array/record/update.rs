@@ -45,12 +45,8 @@ impl Array {
         "assert_eq!(v.to_vec::<f64>()?, [20.0, 1.0, 2.0, 50.0, 4.0, 5.0]);"
     )]
     pub fn updated(&self, spans: &[Span], value: &Array) -> Array {
-        let update = resolve("updated", &self.shape(), spans)
-            .and_then(|selected| self.window_update("updated", value, &selected));
-        match update {
-            Ok(update) => Array::recording(update.node),
-            Err(error) => self.failed_as(self.dtype(), error),
-        }
+        let update = self.window_update("updated", spans, value);
+        self.or_failed(update.map(|update| Array::recording(update.node)))
     }
 
     /// The array with the elements of `value`, a line, at as many `positions`; [`Array::scatter`] is the same
@@ -62,10 +58,8 @@ impl Array {
         "assert_eq!(v.to_vec::<f64>()?, [1.0, 1.0, 2.0, 3.0, 4.0, 2.0]);"
     )]
     pub fn updated_at(&self, positions: &[i64], value: &Array) -> Array {
-        match self.scattered_update(positions, value) {
-            Ok(update) => Array::recording(update.node),
-            Err(error) => self.failed_as(self.dtype(), error),
-        }
+        let update = self.scattered_update("updated_at", positions, value);
+        self.or_failed(update.map(|update| Array::recording(update.node)))
     }
 
     /// The update of what spans selected. The value takes the array's dimensions, turned round where the view
@@ -73,11 +67,12 @@ impl Array {
     pub(crate) fn window_update(
         &self,
         operation: &'static str,
+        spans: &[Span],
         value: &Array,
-        Selected { shape, map }: &Selected,
     ) -> Result<RecordedUpdate> {
         self.recorded()?;
         value.recorded()?;
+        let Selected { shape, map } = &resolve(operation, &self.shape(), spans)?;
         if value.dtype() != self.dtype() {
             return Err(Error::dtypes(operation, self.dtype(), value.dtype()));
         }
@@ -111,21 +106,26 @@ impl Array {
     }
 
     /// The update of the elements at positions by those of a line.
-    pub(crate) fn scattered_update(&self, positions: &[i64], value: &Array) -> Result<RecordedUpdate> {
+    pub(crate) fn scattered_update(
+        &self,
+        operation: &'static str,
+        positions: &[i64],
+        value: &Array,
+    ) -> Result<RecordedUpdate> {
         self.recorded()?;
         value.recorded()?;
-        check_positions("scatter", &self.shape(), positions)?;
+        check_positions(operation, &self.shape(), positions)?;
         if value.dtype() != self.dtype() {
-            return Err(Error::dtypes("scatter", self.dtype(), value.dtype()));
+            return Err(Error::dtypes(operation, self.dtype(), value.dtype()));
         }
         if value.rank() != 1 {
             let given = format!("shape {}", value.shape());
-            return Err(Error::invalid("scatter", "a line of values", given, "reshape it to one dimension"));
+            return Err(Error::invalid(operation, "a line of values", given, "reshape it to one dimension"));
         }
-        check_count("scatter", value.shape()[0], positions)?;
-        let value = Array::of(value.node.beside("scatter", &self.node)?);
+        check_count(operation, value.shape()[0], positions)?;
+        let value = Array::of(value.node.beside(operation, &self.node)?);
         let (base, value) = (self.in_blocks()?, value.in_blocks()?);
-        let positions = Arc::new(collect("scatter", positions.iter().copied())?);
+        let positions = Arc::new(collect(operation, positions.iter().copied())?);
         RecordedUpdate::new(&base.node, &value.node, UpdatedCells::At(positions))
     }
 

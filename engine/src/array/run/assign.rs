@@ -10,7 +10,7 @@ use crate::array::handle::Array;
 use crate::array::lower::graph::{OldElements, Target};
 use crate::array::record::node::{Node, NodeState};
 use crate::array::record::update::RecordedUpdate;
-use crate::array::record::view::{Span, resolve};
+use crate::array::record::view::Span;
 use crate::array::recorder::recording::{BoundTask, Recorder};
 use crate::array::run::evaluate::{compute_targets, evaluate};
 use crate::error::Result;
@@ -47,11 +47,7 @@ impl Array {
     "assert_eq!((v.get(&[1, 2])?, w.get(&[1, 2])?), (3.0.into(), 4.0.into()));"
 )]
 pub fn assign_all(pairs: &mut [(&mut Array, &Array)], spans: &[Span]) -> Result<()> {
-    let update = |(array, value): &(&mut Array, &Array)| {
-        array.recorded()?;
-        value.recorded()?;
-        array.window_update("assign", value, &resolve("assign", &array.shape(), spans)?)
-    };
+    let update = |(array, value): &(&mut Array, &Array)| array.window_update("assign", spans, value);
     let updates = pairs.iter().map(update).collect::<Result<Vec<RecordedUpdate>>>()?;
     let values = run("assign", updates)?;
     for ((array, _), node) in pairs.iter_mut().zip(values) {
@@ -73,7 +69,7 @@ impl Array {
         "assert_eq!(v.to_vec::<f64>()?, [1.0, 1.0, 2.0, 3.0, 4.0, 2.0]);"
     )]
     pub fn scatter(&mut self, positions: &[i64], value: &Array) -> Result<()> {
-        let update = self.scattered_update(positions, value)?;
+        let update = self.scattered_update("scatter", positions, value)?;
         run("scatter", vec![update])?.into_iter().for_each(|node| self.node = node);
         Ok(())
     }
