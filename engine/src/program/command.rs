@@ -228,6 +228,36 @@ impl Op {
         }
     }
 
+    /// The ranks between which it sends, receives or waits for a message.
+    pub(crate) fn ranks_mut(&mut self) -> Option<&mut Ranks> {
+        match self {
+            Op::BeginCollective { ranks, .. }
+            | Op::PostReceive { ranks, .. }
+            | Op::PostReceiveInPlace(Message { ranks, .. })
+            | Op::Send { message: Message { ranks, .. }, .. }
+            | Op::Receive(Message { ranks, .. })
+            | Op::WaitAll { ranks }
+            | Op::WaitForReaders { ranks, .. } => Some(ranks),
+            Op::Launch { .. }
+            | Op::BatchedCopy { .. }
+            | Op::Transfer { .. }
+            | Op::RecordHash { .. }
+            | Op::StartDownload { .. }
+            | Op::StreamWait { .. } => None,
+        }
+    }
+
+    /// Whether it names memory that ranks show each other.
+    pub(crate) fn exports(&self) -> bool {
+        match self {
+            Op::PostReceiveInPlace(message) | Op::Send { message, .. } | Op::Receive(message) => {
+                message.ipc.is_some()
+            }
+            Op::WaitForReaders { .. } => true,
+            _ => false,
+        }
+    }
+
     /// The memory that it reads.
     pub fn reads(&self) -> impl Iterator<Item = &Arc<Allocation>> {
         self.memory().into_iter().filter(|(.., access)| *access != Access::Out).map(|(_, memory, _)| memory)

@@ -102,9 +102,7 @@ impl ScheduleBuilder {
 
     /// Adds a complete exchange, queued back to back.
     pub fn exchange(&mut self, exchange: Exchange, messages: u64) {
-        if self.recorder.is_recording() {
-            self.uploads.extend(exchange.uploads().into_iter().cloned());
-        }
+        self.uploads.extend(exchange.uploads().into_iter().cloned());
         self.team.count_messages(messages);
         self.messages += messages;
         self.schedule.extend(exchange.commands().cloned());
@@ -167,9 +165,7 @@ impl ScheduleBuilder {
             .map(|PendingTransfer { plan, from, to, dtype, .. }| Field { plan, from, to, dtype: *dtype })
             .collect();
         let exchange = lower_between_ranks(operation, (&self.team, &self.team), &fields)?;
-        if self.recorder.is_recording() {
-            self.uploads.extend(exchange.uploads().into_iter().cloned());
-        }
+        self.uploads.extend(exchange.uploads().into_iter().cloned());
         let exchange = exchange.overlapped();
         let overlap = exchange.overlap_capability();
         self.schedule.extend(exchange.departure);

@@ -1,11 +1,11 @@
 //! [`CachedCommands`]: what the steps of an evaluation came down to, step by step: the memory that is made,
 //! the commands, which name all memory by numbers, and what is complete or free afterwards.
 //!
-//! Only launches on this process's devices are kept. So whether one rank finds an evaluation and another does
-//! not makes no difference to a third.
+//! Messages between ranks are kept, too: a rank that finds an evaluation sends and expects what a rank sends
+//! that lowers it anew. Exported CUDA memory alone is not: it has its own life.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use partita_kernels::{DType, Scalar};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -17,13 +17,13 @@ use crate::array::memory::pitch::Pitch;
 use crate::array::memory::storage::{HaloWidths, Storage};
 use crate::array::record::node::Node;
 use crate::array::recorder::recording::Recorder;
-use crate::device::{Allocation, Buffer, Device, Stream};
+use crate::device::{Allocation, Buffer, Device};
 use crate::error::Result;
 use crate::index::Distribution;
 use crate::interrupt;
 use crate::program::{Command, Op, Schedule};
 use crate::team::Team;
-use crate::wire::pass;
+use crate::wire::{Ranks, pass};
 
 /// The commands of all steps, and the numbers of the results. Operands have the first numbers, in the order
 /// of the graph; then comes what the steps make.
@@ -77,10 +77,10 @@ enum ArrayMemory {
 /// Whose memory, by its number, and of which part.
 type MemorySlot = (usize, usize);
 
-/// A command whose jobs name their memory by slots, job by job, instead of holding it.
+/// A command that names its memory by slots instead of holding it.
 struct CachedCommand {
     command: Command,
-    memory: Vec<Vec<MemorySlot>>,
+    memory: Vec<MemorySlot>,
 }
 
 /// Memory of a repetition.
@@ -144,12 +144,16 @@ impl CachedCommands {
                 Ok(Arc::clone(buffer.allocation()))
             };
             let filled = step.commands.iter().map(|cached| cached.filled(&recorded.numbers, part));
-            let schedule = filled.collect::<Result<Schedule>>()?;
+            let mut schedule = filled.collect::<Result<Schedule>>()?;
+            in_new_epochs(&mut schedule);
             if step.messages > 0 {
                 team.count_messages(step.messages);
             }
             recorder.execute(schedule)?;
             pass("eval-queued")?;
+            if step.messages > 0 {
+                pass("exchange-queued")?;
+            }
             for (at, halo) in &step.updated_halos {
                 array(recorded, &made, *at)?.set_valid_halo(halo.clone());
             }
@@ -207,11 +211,34 @@ impl CachedCommand {
     ) -> Result<Command> {
         let mut command = self.command.clone();
         command.set_numbers(numbers);
-        for (job, memory) in command.op.jobs_mut().iter_mut().zip(&self.memory) {
-            job.memory = memory.iter().map(&part).collect::<Result<_>>()?;
+        for (memory, slot) in command.op.memory_mut().into_iter().zip(&self.memory) {
+            *memory = part(slot)?;
         }
         Ok(command)
     }
+}
+
+/// Gives the messages of each exchange an epoch of their own, as its lowering did.
+fn in_new_epochs(schedule: &mut Schedule) {
+    let mut epoch: Option<Ranks> = None;
+    for command in schedule {
+        if let Op::BeginCollective { ranks, .. } = &command.op {
+            epoch = Some(ranks.in_new_epoch());
+        }
+        if let (Some(ranks), Some(epoch)) = (command.op.ranks_mut(), &epoch) {
+            *ranks = epoch.clone();
+        }
+    }
+}
+
+/// Stands in a kept command for memory that its next run gives it.
+fn no_memory() -> Result<Arc<Allocation>> {
+    static NONE: OnceLock<Arc<Allocation>> = OnceLock::new();
+    if NONE.get().is_none() {
+        let none = Device::host().alloc(0)?;
+        let _ = NONE.set(Arc::clone(none.allocation()));
+    }
+    NONE.get().cloned().ok_or_else(|| missing_part("eval"))
 }
 
 /// Commands that are collected while their steps run for the first time.
@@ -429,14 +456,15 @@ impl CommandsBuilder {
     }
 
     fn command(&self, command: &Command) -> Option<CachedCommand> {
-        let is_kept =
-            matches!(command.op, Op::Launch { .. } | Op::BatchedCopy { .. } | Op::RecordHash { .. });
-        if !is_kept || command.stream != Stream::Compute {
+        if command.op.exports() {
             return None;
         }
         let mut command = command.clone();
-        let jobs = command.op.jobs_mut().iter_mut();
-        let memory = jobs.map(|job| job.memory.drain(..).map(|m| self.slots.get(&m.id).copied()).collect());
-        Some(CachedCommand { memory: memory.collect::<Option<_>>()?, command })
+        let mut slots = Vec::new();
+        for memory in command.op.memory_mut() {
+            slots.push(*self.slots.get(&memory.id)?);
+            *memory = no_memory().ok()?;
+        }
+        Some(CachedCommand { memory: slots, command })
     }
 }
