@@ -92,10 +92,12 @@ const EXPLAINED: &str = "# What runs, explained
 
 `explain` prints what computing an array will do, and computes nothing: the plans by which elements travel,
 with the bytes of every link between parts, and the kernels that read them. It prints the steps that lowering
-makes, which are what runs; a test compares the bytes with those that ranks send.
+makes, which are what runs; a test compares the bytes with those that ranks send. The cells that need nothing
+of what travels, the core, are computed meanwhile.
 
 `u` is an array of 12 x 12 f32 whose rows are divided among three parts, each on a device of its own, `v` one
-whose columns are; `line` is a column of `u`, `indices` are of i32.
+whose columns are; `line` is a column of `u`, `indices` are of i32. Each section begins with new arrays, whose
+memory has no room for halos: where a kernel reads one, the array is copied to wider memory first, once.
 
 A test writes this page.
 ";

@@ -65,9 +65,11 @@ fn textbook_steps_are_one_kernel_per_part() {
                     for (step, cell) in PROGRAMS {
                         let mut u = start(&team, &grid, periodic);
                         let mut expected = u.to_vec::<i32>().unwrap();
-                        let said = step(&u).explain().unwrap();
-                        let exchanges = said.kernels[0].exchanges.len();
-                        assert!(said.kernels.len() == 1 && exchanges <= 1, "{grid:?} {periodic:?} {said}");
+                        // A copy comes before, where the array's memory has no room for halos yet.
+                        let mut said = step(&u).explain().unwrap().kernels;
+                        said.retain(|kernel| kernel.name != "copy_box");
+                        let is_one = said.len() == 1 && said[0].exchanges.len() <= 1;
+                        assert!(is_one, "{grid:?} {periodic:?} {said:?}");
                         for _ in 0..3 {
                             u = step(&u);
                             expected = whole(&expected, cell);

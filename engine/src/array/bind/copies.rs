@@ -1,4 +1,4 @@
-//! Binding of copies within parts, and of memory that changes its owner.
+//! Binding of copies within parts.
 
 use std::sync::Arc;
 
@@ -10,22 +10,11 @@ use crate::array::lower::steps::list::CopiedCells;
 use crate::array::memory::storage::{HaloWidths, Storage};
 use crate::array::memory::window::{ArrayWindow, ComputeRegion};
 use crate::array::record::expr::StridedWindow;
-use crate::array::recorder::recording::BoundTask;
 use crate::error::Result;
 use crate::index::Index;
 use crate::program::{CopyMode, copy_views};
 
 impl ScheduleBuilder {
-    /// Adds the copies of all cells, and of the current halo, to memory of the same layout.
-    pub fn duplicate(&mut self, from: &Storage, dtype: DType) -> Result<Arc<Storage>> {
-        let to = Arc::new(from.like(&self.team, dtype)?);
-        let (copies, halo) = from.copy_current(&self.team, dtype, &to)?;
-        self.extend(copies);
-        self.updated_halos.push((Arc::clone(&to), halo));
-        self.recorder.note_task(|| BoundTask::Copy { from: from.number, to: to.number });
-        Ok(to)
-    }
-
     /// Adds the copies from one array to another.
     pub fn copy_cells(
         &mut self,
@@ -37,6 +26,16 @@ impl ScheduleBuilder {
         let (from, to) = (values.storage(from)?, values.storage(to)?);
         let team = self.team.clone();
         match cells {
+            CopiedCells::Owned => {
+                self.extend(from.copy_owned(&team, dtype, &to)?);
+                Ok(())
+            }
+            CopiedCells::Current => {
+                let (copies, halo) = from.copy_current(&team, dtype, &to)?;
+                self.extend(copies);
+                self.updated_halos.push((to, halo));
+                Ok(())
+            }
             CopiedCells::Outside(window) => {
                 let frame = ArrayWindow { base: Arc::clone(&from.dist), window: *window };
                 let halo = to.valid_halo();
@@ -81,7 +80,6 @@ impl ScheduleBuilder {
             self.push(copy_views(&zone.bounds.extents(), ends, CopyMode { dtype, add: false })?);
         }
         self.updated_halos.push((Arc::clone(whole), self.valid_halo(whole).min(&halo)));
-        self.recorder.note_task(|| BoundTask::Overwrite { value: value.number, whole: whole.number });
         Ok(())
     }
 }

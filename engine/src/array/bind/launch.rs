@@ -1,70 +1,213 @@
 //! Binding of launches and exchanges of which every rank knows all: views of memory, uploaded lists, and
-//! numbers that depend on how memory is laid out.
+//! numbers that depend on how memory is laid out. While elements travel, what needs nothing of them, the
+//! *core*, is computed; afterwards the *rim* around it.
 
 use std::sync::Arc;
 
-use partita_kernels::{Access, DType, Scalar, View};
+use partita_kernels::{Access, DType, Launch, Scalar, Verified, View};
 
-use crate::array::bind::schedule::{BoundLaunch, ScheduleBuilder, Values, missing_part};
+use crate::array::bind::schedule::{ScheduleBuilder, Values, missing_part};
 use crate::array::lower::steps::list::{
-    KernelLaunch, LaunchArgument, LaunchOperand, MemoryId, PartCells, PartLaunch, PlanExchange,
+    ExchangeField, KernelLaunch, LaunchArgument, LaunchAxis, LaunchOperand, MemoryId, PartCells, PartLaunch,
+    PlanExchange,
 };
-use crate::device::{Buffer, integers};
+use crate::array::memory::window::RegionBox;
+use crate::array::record::expr::Slot;
+use crate::device::{Buffer, DeviceKind, Job, Stream, integers};
 use crate::error::Result;
 use crate::index::{Index, Region};
-use crate::program::{Place, offset_in};
+use crate::program::{Command, Op, Place, Schedule, offset_in};
 use crate::team::Team;
-use crate::transport::{Field, lower_between_ranks};
+use crate::transport::{Exchange, Field, OverlapCapability, lower_between_ranks};
 
-/// Adds the commands of an exchange.
+/// Adds the commands of an exchange, and of the launches that follow it.
 pub(crate) fn exchange(step: &PlanExchange, work: &mut ScheduleBuilder, values: &Values) -> Result<()> {
     let team = work.team.clone();
+    let launches = bound(&step.launches, work, values)?;
     let places = |memory| values.places(&team, memory);
     let ends = step.fields.iter().map(|field| Ok((places(field.from)?, places(field.to)?)));
     let ends = ends.collect::<Result<Vec<_>>>()?;
     let both = step.fields.iter().zip(&ends);
     let fields: Vec<Field> =
         both.map(|(field, (from, to))| Field { plan: &field.plan, from, to, dtype: field.dtype }).collect();
-    let messages = step.fields.iter().map(|field| field.plan.messages()).sum();
-    work.exchange(lower_between_ranks(step.operation, (&team, &team), &fields)?, messages);
+    let exchange = lower_between_ranks(step.operation(), (&team, &team), &fields)?;
+    work.count_messages(step.fields.iter().map(|field| field.plan.messages()).sum());
+    let exchange = if launches.is_empty() { exchange } else { exchange.overlapped() };
+    queue(work, exchange, launches)?;
+    for ExchangeField { to, halo, .. } in &step.fields {
+        if let (MemoryId::Array(node), Some(halo)) = (to, halo) {
+            work.updated_halos.push((values.storage(*node)?, halo.clone()));
+        }
+    }
+    step.launches.iter().try_for_each(|launch| stored(launch, work, values))
+}
+
+/// Adds the launches of this rank's parts.
+pub(crate) fn launch(step: &KernelLaunch, work: &mut ScheduleBuilder, values: &Values) -> Result<()> {
+    let launches = bound(std::slice::from_ref(step), work, values)?;
+    queue(work, Exchange::default(), launches)?;
+    stored(step, work, values)
+}
+
+/// The launches of this rank's parts, with their memory.
+fn bound<'s>(
+    steps: &'s [KernelLaunch],
+    work: &mut ScheduleBuilder,
+    values: &Values,
+) -> Result<Vec<BoundLaunch<'s>>> {
+    let team = work.team.clone();
+    let mut bound = Vec::new();
+    for step in steps {
+        let numbers = recorded_numbers(step);
+        if let (Some(ranks), Some(kernel)) = (team.wire(), step.fused.as_ref().and_then(|fused| fused.hash)) {
+            let given = numbers.iter().map(|&(_, slot)| values.numbers[slot as usize]).collect();
+            let op = Op::RecordHash { ranks: ranks.clone(), kernel, numbers: given };
+            work.push(Command { numbers: Some(Arc::clone(&numbers)), ..op.into() });
+        }
+        let numbers = Some(numbers).filter(|numbers| !numbers.is_empty());
+        let lists = step.operands.iter().map(|operand| match operand {
+            LaunchOperand::WindowList { indices, dim } => indices.upload(&team, *dim, &mut work.uploads),
+            LaunchOperand::List { list, dim, dist } => list.upload(&team, dist, *dim, &mut work.uploads),
+            _ => Ok(Vec::new()),
+        });
+        let lists = lists.collect::<Result<Vec<Vec<Option<Place>>>>>()?;
+        for launch in step.launches.iter().filter(|launch| team.is_here(launch.part)) {
+            let on = OnPart { team: &team, values, part: launch.part };
+            let mut memory: Vec<(View, Place)> = Vec::with_capacity(step.operands.len());
+            for (operand, lists) in step.operands.iter().zip(&lists) {
+                memory.push(on.operand((step, launch), operand, lists, &mut work.uploads)?);
+            }
+            let place = |operand: usize| &memory[operand].1;
+            let arguments = launch.arguments.iter().map(|argument| match *argument {
+                LaunchArgument::Number(number) => number,
+                LaunchArgument::Recorded(slot) => values.numbers[slot as usize],
+                LaunchArgument::Stride { operand, dim, dtype } => {
+                    Scalar::from_i64(dtype, place(operand).strides()[dim])
+                }
+                LaunchArgument::Distance { operand, dim, coordinate, dtype } => {
+                    Scalar::from_i64(dtype, coordinate - place(operand).stored.start()[dim])
+                }
+            });
+            let (kernel, arguments, numbers) = (&step.kernel, arguments.collect(), numbers.clone());
+            let is_fold = step.fused.as_ref().is_some_and(|fused| fused.is_fold);
+            bound.push(BoundLaunch { kernel, launch, memory, arguments, numbers, is_fold });
+        }
+    }
+    Ok(bound)
+}
+
+/// The arguments of a kernel that are plain numbers of the recorded program, and which of them.
+fn recorded_numbers(step: &KernelLaunch) -> Arc<[(usize, Slot)]> {
+    let arguments = step.launches.first().map_or(&[][..], |launch| &launch.arguments);
+    let recorded = |(at, argument): (usize, &LaunchArgument)| match argument {
+        LaunchArgument::Recorded(slot) => Some((at, *slot)),
+        _ => None,
+    };
+    arguments.iter().enumerate().filter_map(recorded).collect()
+}
+
+/// Notes what is current of the halos of written arrays: what neighbours show is old, but for what the part
+/// computed itself.
+fn stored(step: &KernelLaunch, work: &mut ScheduleBuilder, values: &Values) -> Result<()> {
+    for (param, operand) in step.kernel.kernel().params.iter().zip(&step.operands) {
+        if let (Access::Out | Access::InOut, Some(MemoryId::Array(node))) = (param.access, operand.memory()) {
+            let storage = values.storage(node)?;
+            match step.fused.as_ref().filter(|fused| !fused.grow.is_zero()) {
+                Some(fused) => work.updated_halos.push((storage, fused.grow.clone())),
+                None => work.invalidate_halo(&storage),
+            }
+        }
+    }
     Ok(())
 }
 
-/// Queues the launches of this rank's parts.
-pub(crate) fn launch(step: &KernelLaunch, work: &mut ScheduleBuilder, values: &Values) -> Result<()> {
+/// A kernel over the region of one part, with its memory. The views are those of the region.
+struct BoundLaunch<'a> {
+    kernel: &'a Verified,
+    launch: &'a PartLaunch,
+    memory: Vec<(View, Place)>,
+    arguments: Vec<Scalar>,
+    /// Those of the arguments that are plain numbers.
+    numbers: Option<Arc<[(usize, Slot)]>>,
+    is_fold: bool,
+}
+
+impl BoundLaunch<'_> {
+    /// The launch over a box of the region, whose first cell has these coordinates.
+    fn over(&self, team: &Team, (cells, origin): (&Region, &Index)) -> Result<Command> {
+        let device = team.device(self.launch.part);
+        let skipped = |d: usize| cells.start()[d] - self.launch.region.start()[d];
+        let view = |view: &View| {
+            let skipped = (0..cells.rank()).map(|d| skipped(d) * view.strides[d]).sum::<i64>();
+            View { offset: view.offset + skipped, strides: view.strides.clone() }
+        };
+        let launch = Launch {
+            extents: cells.extents().iter().map(|&extent| extent as usize).collect(),
+            origin: origin.to_vec(),
+            views: self.memory.iter().map(|(region_view, _)| view(region_view)).collect(),
+            arguments: self.arguments.clone(),
+        };
+        let memory = self.memory.iter().map(|(_, place)| Arc::clone(&place.allocation)).collect();
+        let job = Job { program: device.compile(self.kernel.clone())?, launch: Arc::new(launch), memory };
+        let op = Op::Launch { device: device.clone(), job };
+        Ok(Command { numbers: self.numbers.clone(), ..op.into() })
+    }
+}
+
+/// Adds an exchange and launches: while operands travel, what needs nothing of them; afterwards the rims
+/// around it. No launch of another kernel reads what one of these writes.
+fn queue(work: &mut ScheduleBuilder, exchange: Exchange, mut launches: Vec<BoundLaunch>) -> Result<()> {
+    let mut overlap = exchange.overlap_capability();
+    work.uploads.extend(exchange.uploads().into_iter().cloned());
+    let Exchange { departure, mut dispatch, mut arrival, mut join, leases, .. } = exchange;
+    work.leases.extend(leases);
+    work.extend(departure);
+    if overlap == OverlapCapability::None || launches.iter().any(|launch| launch.is_fold) {
+        overlap = OverlapCapability::None;
+        [&mut dispatch, &mut arrival, &mut join]
+            .into_iter()
+            .for_each(|part| work.extend(std::mem::take(part)));
+    }
     let team = work.team.clone();
-    let lists = step.operands.iter().map(|operand| match operand {
-        LaunchOperand::WindowList { indices, dim } => indices.upload(&team, *dim, &mut work.uploads),
-        _ => Ok(Vec::new()),
-    });
-    let lists = lists.collect::<Result<Vec<Vec<Option<Place>>>>>()?;
-    for launch in step.launches.iter().filter(|launch| team.is_here(launch.part)) {
-        let (part, region) = (launch.part, launch.region);
-        let on = OnPart { team: &team, values, part };
-        let mut memory: Vec<(View, Place)> = Vec::with_capacity(step.operands.len());
-        for (operand, lists) in step.operands.iter().zip(&lists) {
-            memory.push(on.operand((step, launch), operand, lists, &mut work.uploads)?);
+    // The host's own come last: all other devices work while the host waits for what leaves them.
+    let is_host = |bound: &BoundLaunch| team.device(bound.launch.part).kind() == DeviceKind::Host;
+    launches.sort_by_key(is_host);
+    let mut rims = Vec::new();
+    for bound in &launches {
+        let PartLaunch { part, region, pieces, core, .. } = bound.launch;
+        let core = match overlap {
+            OverlapCapability::None => *region,
+            _ if overlap.covers(team.device(*part)) => *core,
+            _ => Region::from_fn(core.rank(), |_| (0, 0)),
+        };
+        if is_host(bound) {
+            work.extend(std::mem::take(&mut dispatch));
         }
-        let place = |operand: usize| &memory[operand].1;
-        let arguments = launch.arguments.iter().map(|argument| match *argument {
-            LaunchArgument::Number(number) => number,
-            LaunchArgument::Stride { operand, dim, dtype } => {
-                Scalar::from_i64(dtype, place(operand).strides()[dim])
+        let whole = [RegionBox { cells: *region, origin: *region.start() }];
+        for piece in if pieces.is_empty() { &whole[..] } else { pieces } {
+            let inside = piece.cells.intersect(&core);
+            if !inside.is_empty() {
+                work.push(bound.over(&team, (&inside, &piece.origin_of(&inside)))?);
             }
-            LaunchArgument::Distance { operand, dim, coordinate, dtype } => {
-                Scalar::from_i64(dtype, coordinate - place(operand).stored.start()[dim])
+            for rim in piece.cells.subtract(&inside) {
+                let command = bound.over(&team, (&rim, &piece.origin_of(&rim)))?;
+                rims.push(command.on(rim_stream(&team, &join, *part)));
             }
-        });
-        let (kernel, arguments) = (&step.kernel, arguments.collect());
-        work.launch(&BoundLaunch { kernel, part, region, memory, arguments, numbers: None })?;
-    }
-    // Neighbours still show the old elements.
-    for (param, operand) in step.kernel.kernel().params.iter().zip(&step.operands) {
-        if let (Access::Out | Access::InOut, Some(MemoryId::Array(node))) = (param.access, operand.memory()) {
-            work.invalidate_halo(&values.storage(node)?);
         }
     }
+    [dispatch, arrival, rims, join].into_iter().for_each(|part| work.extend(part));
     Ok(())
+}
+
+/// The stream of a part's launches that come after the exchange has arrived there, beside what is still
+/// computed.
+fn rim_stream(team: &Team, join: &Schedule, part: usize) -> Stream {
+    let device = team.device(part);
+    let joins = |command: &Command| match &command.op {
+        Op::StreamWait { first, .. } => *first == (device.clone(), Stream::Exchange),
+        _ => false,
+    };
+    if join.iter().any(joins) { Stream::Exchange } else { Stream::Compute }
 }
 
 /// A part of this rank, and where its memory is.
@@ -99,15 +242,19 @@ impl OnPart<'_> {
             LaunchOperand::Cells { memory, first, axes } => {
                 let place = self.place(*memory)?;
                 let inner = place.view(&first[self.part]);
-                let stride =
-                    |along: &Option<(usize, i64)>| along.map_or(0, |(d, step)| step * inner.strides[d]);
-                (View { offset: inner.offset, strides: axes.iter().map(stride).collect() }, place)
+                let mut view = anywhere(inner.offset);
+                for LaunchAxis { dim, along, step } in axes {
+                    view.strides[*dim] += step * inner.strides[*along];
+                }
+                (view, place)
             }
-            LaunchOperand::OfLaunch(at) => {
+            LaunchOperand::OfLaunch { at, folded } => {
                 let PartCells { memory, part, first } = &launch.memory[*at];
                 let place = self.values.place(self.team, *memory, *part)?;
                 let place = place.ok_or_else(|| missing_part("operand"))?;
-                (place.view(first), place)
+                let mut view = place.view(first);
+                folded.iter().for_each(|&axis| view.strides[axis] = 0);
+                (view, place)
             }
             LaunchOperand::Line { memory, first } => (in_line(first[self.part]), self.place(*memory)?),
             LaunchOperand::Numbered { memory, fetched, from } => {
@@ -126,6 +273,17 @@ impl OnPart<'_> {
                 let mut view = anywhere(0);
                 view.strides[*dim] = 1;
                 (view, lists[self.part].clone().ok_or_else(|| missing_part("operand"))?)
+            }
+            LaunchOperand::List { dim, dist, .. } => {
+                let place = lists[self.part].clone().ok_or_else(|| missing_part("operand"))?;
+                let mut view = anywhere(place.view(&[dist.owned(self.part).start()[*dim]]).offset);
+                view.strides[*dim] = 1;
+                (view, place)
+            }
+            LaunchOperand::StepNumber(numbers, which) => {
+                let (place, first) = numbers.place(self.team, self.part, *which)?;
+                let place = place.ok_or_else(|| missing_part("operand"))?;
+                (anywhere(place.view(&first).offset), place)
             }
         })
     }

@@ -5,16 +5,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use partita_kernels::{Access, DType, Kernel, Op};
+use partita_kernels::{Access, DType, Op};
 
 use crate::array::handle::Array;
-use crate::array::lower::access::{AccessMethod, OperandAccess};
-use crate::array::lower::body::Leaf;
 use crate::array::lower::graph::{Graph, NodeId, RecordedGraph, Target};
 use crate::array::lower::lowerer::lower;
 use crate::array::lower::steps::list::{
-    Compute, ComputeKernel, CopiedCells, HostSort, KernelLaunch, LaunchOperand, PartLaunch, PlanExchange,
-    Step,
+    CopiedCells, HostSort, KernelLaunch, LaunchAxis, LaunchOperand, PartLaunch, PlanExchange, Step,
 };
 use crate::array::memory::plans::moving_plan;
 use crate::array::record::node::Node;
@@ -140,27 +137,22 @@ struct Explain<'a> {
 impl Explain<'_> {
     fn step(&mut self, step: &Step) -> Result<()> {
         match step {
-            Step::Compute(compute) => {
-                for kernel in &compute.kernels {
-                    let written = self.written(compute, kernel)?;
-                    let reads = (&kernel.leaves[..], &kernel.accesses[..]);
-                    let said = self.kernel(kernel.kernel.kernel(), reads, &kernel.dist, written)?;
-                    self.push(said);
-                }
-            }
-            Step::Exchange(PlanExchange { what, fields, .. }) => {
+            Step::Exchange(PlanExchange { fields, launches }) => {
                 self.waiting.extend(fields.iter().map(|field| ExchangeStep {
-                    what,
+                    what: field.what,
                     operand: format!("{} {}", field.dtype, field.shape),
                     links: field.plan.links(),
                     element_bytes: field.dtype.size_bytes() as u64,
                     from_team: None,
                 }));
+                for launch in launches {
+                    let said = launched(launch)?;
+                    let core = said.core.clone();
+                    self.push(said);
+                    self.kernels.last_mut().into_iter().for_each(|said| said.core.clone_from(&core));
+                }
             }
             Step::Launch(launch) => self.push(launched(launch)?),
-            Step::Duplicate { to, dtype, .. } => {
-                self.push(gathering("copy_box", &self.graph.distribution(*to)?, *dtype)?);
-            }
             Step::Copy { from, to, dtype, cells } => self.push(self.copied(*from, *to, *dtype, cells)?),
             Step::Sort(HostSort { dist, dtype, .. }) => self.push(gathering("sort", dist, *dtype)?),
             Step::Move { base, dist, dtype, plan, .. } => {
@@ -211,6 +203,7 @@ impl Explain<'_> {
         let dist = self.graph.distribution(to)?;
         let mut said = gathering("copy_box", &dist, dtype)?;
         let of = match cells {
+            CopiedCells::Owned | CopiedCells::Current => return Ok(said),
             CopiedCells::Outside(region) => dist.restricted(region)?,
             CopiedCells::Window(_) => (*self.graph.distribution(from)?).clone(),
         };
@@ -223,17 +216,6 @@ impl Explain<'_> {
         Ok(KernelStep { read_bytes: bytes, written_bytes: bytes, ..said })
     }
 
-    /// The bytes of what a kernel stores.
-    fn written(&self, compute: &Compute, kernel: &ComputeKernel) -> Result<u64> {
-        let stored = || kernel.stores.iter().map(|store| compute.results[store.result].dtype).collect();
-        let (dist, dtypes): (_, Vec<DType>) = match &kernel.folds {
-            Some(folds) => (&folds.result, folds.results.clone()),
-            None => (&kernel.dist, stored()),
-        };
-        let bytes: u64 = dtypes.iter().map(|dtype| dtype.size_bytes() as u64).sum();
-        Ok(dist.global().volume()? as u64 * bytes)
-    }
-
     /// An exchange after the last kernel brings the result to where it belongs.
     fn end(&mut self, layout: &Arc<Distribution>) -> Result<()> {
         if !self.waiting.is_empty() {
@@ -242,51 +224,6 @@ impl Explain<'_> {
         }
         Ok(())
     }
-
-    /// A kernel over `dist` that writes `written_bytes`.
-    fn kernel(
-        &self,
-        kernel: &Kernel,
-        (leaves, accesses): (&[Leaf], &[Option<OperandAccess>]),
-        dist: &Arc<Distribution>,
-        written_bytes: u64,
-    ) -> Result<KernelStep> {
-        let mut step = KernelStep {
-            written_bytes,
-            operations: kernel.body.iter().filter(|inst| is_work(&inst.op)).count() as u64,
-            ..kernel_step(&kernel.name, dist)?
-        };
-        let mut core: Vec<Region> = (0..dist.parts()).map(|part| dist.owned(part)).collect();
-        let mut known: Vec<(NodeId, Vec<LinkTraffic>)> = Vec::new();
-        for (leaf, access) in leaves.iter().zip(accesses) {
-            let Some(access) = access else { continue };
-            step.read_bytes += leaf.dtype.size_bytes() as u64 * read_cells(access, dist)?;
-            let Some(plan) = access.plan(leaf, dist, self.team)? else { continue };
-            for (part, core) in core.iter_mut().enumerate() {
-                *core = core.intersect(&access.core(&leaf.maps[0], &dist.owned(part), part));
-            }
-            let links = plan.links();
-            let same = |(node, other): &(NodeId, Vec<LinkTraffic>)| *node == access.node && *other == links;
-            // Views of one array share a halo or a box.
-            if matches!(access.method, AccessMethod::Aligned) || !known.iter().any(same) {
-                known.push((access.node, links.clone()));
-                step.exchanges.push(self.exchange(access, leaf.dtype, links));
-            }
-        }
-        step.core = per_part(dist, |part| core[part])?;
-        Ok(step)
-    }
-
-    fn exchange(&self, access: &OperandAccess, dtype: DType, links: Vec<LinkTraffic>) -> ExchangeStep {
-        let what = match access.method {
-            AccessMethod::Local => "nothing",
-            AccessMethod::Halo(_) => "halo",
-            AccessMethod::Fetch(_) | AccessMethod::FetchGlobal(_) => "boxes",
-            AccessMethod::Aligned => "elements in the kernel's order",
-        };
-        let operand = format!("{dtype} {}", self.graph.shape(access.node));
-        ExchangeStep { what, operand, links, element_bytes: dtype.size_bytes() as u64, from_team: None }
-    }
 }
 
 /// A launch, with what it must read and write.
@@ -294,24 +231,29 @@ fn launched(launch: &KernelLaunch) -> Result<KernelStep> {
     let kernel = launch.kernel.kernel();
     let mut said = kernel_step(&kernel.name, &launch.layout)?;
     said.cells.fill(0);
+    said.core.fill(0);
     for launch in &launch.launches {
         said.cells[launch.part] += launch.region.volume()? as u64;
+        said.core[launch.part] += launch.core.volume()? as u64;
     }
-    said.core = said.cells.clone();
     said.operations = kernel.body.iter().filter(|inst| is_work(&inst.op)).count() as u64;
+    if let Some(fused) = &launch.fused {
+        (said.read_bytes, said.written_bytes) = (fused.read_bytes, fused.written_bytes);
+        return Ok(said);
+    }
     for (param, operand) in kernel.params.iter().zip(&launch.operands) {
         // Along dimensions that an operand does not follow it is read once.
-        let along = |part: &PartLaunch, axes: &[Option<(usize, i64)>]| {
-            let extents = axes.iter().enumerate().filter(|(_, along)| along.is_some());
-            extents.map(|(d, _)| part.region.extent(d) as u64).product::<u64>()
+        let along = |part: &PartLaunch, axes: &[LaunchAxis]| {
+            axes.iter().map(|axis| part.region.extent(axis.dim) as u64).product::<u64>()
         };
         let cells: u64 = match operand {
             LaunchOperand::Cells { axes, .. } => launch.launches.iter().map(|part| along(part, axes)).sum(),
-            LaunchOperand::WindowList { dim, .. } => {
+            LaunchOperand::WindowList { dim, .. } | LaunchOperand::List { dim, .. } => {
                 launch.launches.iter().map(|part| part.region.extent(*dim) as u64).sum()
             }
             LaunchOperand::Line { .. }
-            | LaunchOperand::OfLaunch(_)
+            | LaunchOperand::OfLaunch { .. }
+            | LaunchOperand::StepNumber(..)
             | LaunchOperand::Numbered { .. }
             | LaunchOperand::Positions { .. } => said.cells.iter().sum(),
         };
@@ -339,15 +281,6 @@ fn kernel_step(name: &str, dist: &Distribution) -> Result<KernelStep> {
     let (name, layout) = (name.to_owned(), format!("shape {}, grid {}", dist.shape(), dist.grid()));
     let cells = per_part(dist, |part| dist.owned(part))?;
     Ok(KernelStep { name, layout, core: cells.clone(), cells, ..KernelStep::default() })
-}
-
-/// The cells of an operand that the parts read, each once.
-fn read_cells(access: &OperandAccess, dist: &Distribution) -> Result<u64> {
-    let volume = |region: &Region| region.volume().map(|cells| cells as u64);
-    Ok(match &access.footprint {
-        Some(footprint) => footprint.needs.iter().map(volume).sum::<std::result::Result<u64, _>>()?,
-        None => (0..dist.parts()).map(|p| volume(&dist.owned(p))).sum::<std::result::Result<u64, _>>()?,
-    })
 }
 
 fn per_part(dist: &Distribution, region: impl Fn(usize) -> Region) -> Result<Vec<u64>> {
@@ -402,8 +335,8 @@ impl fmt::Display for KernelStep {
             self.written_bytes,
             self.operations * cells,
         )?;
-        if !self.exchanges.is_empty() {
-            let core: u64 = self.core.iter().sum();
+        let core: u64 = self.core.iter().sum();
+        if !self.exchanges.is_empty() || core < cells {
             write!(f, "\n  {core} of {cells} cells need nothing of what travels between ranks or devices")?;
         }
         Ok(())

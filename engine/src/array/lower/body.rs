@@ -71,22 +71,8 @@ impl KernelArguments {
         self.0.push(argument);
     }
 
-    /// The arguments of the launch on a part.
-    pub fn on(&self, part: usize, numbers: &[Scalar]) -> Vec<Scalar> {
-        let value = |argument: &KernelArgument| match argument {
-            KernelArgument::Number(slot) => numbers[*slot as usize],
-            KernelArgument::PerPart(values) => values[part],
-        };
-        self.0.iter().map(value).collect()
-    }
-
-    /// The arguments that are plain numbers, and their slots.
-    pub fn slots(&self) -> Arc<[(usize, Slot)]> {
-        let slot = |(at, argument): (usize, &KernelArgument)| match argument {
-            KernelArgument::Number(slot) => Some((at, *slot)),
-            KernelArgument::PerPart(_) => None,
-        };
-        self.0.iter().enumerate().filter_map(slot).collect()
+    pub fn iter(&self) -> impl Iterator<Item = &KernelArgument> {
+        self.0.iter()
     }
 }
 

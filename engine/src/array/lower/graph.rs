@@ -95,6 +95,13 @@ pub(crate) struct Update {
     pub old: OldElements,
 }
 
+impl MemoryState {
+    fn of(storage: &Storage) -> MemoryState {
+        let [dist, declared] = [&storage.dist, &storage.declared].map(|dist| DistKey(Arc::clone(dist)));
+        MemoryState { dist, declared, pitch: storage.pitch, valid: storage.valid_halo() }
+    }
+}
+
 impl Graph {
     /// Appends a node.
     pub fn push(
@@ -426,6 +433,18 @@ impl RecordedGraph {
         Ok(RecordedGraph { nodes, ..recorded })
     }
 
+    /// The number of a computed node, which is part of the graph from now on.
+    pub fn number(&mut self, node: &Arc<Node>, storage: Arc<Storage>) -> NodeId {
+        if let Some(at) = self.nodes.iter().position(|other| Arc::ptr_eq(other, node)) {
+            return at as NodeId;
+        }
+        let (at, value) = (self.nodes.len() as NodeId, GraphValue::Memory(MemoryState::of(&storage)));
+        self.graph.nodes.push(GraphNode { shape: node.shape, dtype: node.dtype, value });
+        self.nodes.push(Arc::clone(node));
+        self.memory.push((at, storage));
+        at
+    }
+
     /// A base of a move, as the memory that it will be.
     fn pending(&mut self, node: &Arc<Node>) -> Result<GraphValue> {
         node.error().map_or(Ok(()), Err)?;
@@ -441,9 +460,7 @@ impl RecordedGraph {
             NodeState::Failed(error) => return Err(error.clone()),
             NodeState::Ready(storage) => {
                 self.memory.push((self.graph.nodes.len() as NodeId, Arc::clone(storage)));
-                let [dist, declared] = [&storage.dist, &storage.declared].map(|d| DistKey(Arc::clone(d)));
-                let (pitch, valid) = (storage.pitch, storage.valid_halo());
-                GraphValue::Memory(MemoryState { dist, declared, pitch, valid })
+                GraphValue::Memory(MemoryState::of(storage))
             }
             NodeState::Lazy { expr, layout } => {
                 // Long lists are compared no faster than they are lowered.

@@ -11,7 +11,7 @@ use crate::array::lower::access::computed_elsewhere;
 use crate::array::lower::division::common_to;
 use crate::array::lower::graph::NodeId;
 use crate::array::lower::lowerer::{Body, Lowerer, kernel_task};
-use crate::array::lower::steps::list::{Compute, KernelStore, ResultMemory};
+use crate::array::lower::steps::fused::{Compute, KernelStore, ResultMemory};
 use crate::array::memory::pitch::Pitch;
 use crate::array::record::expr::{Expr, Portion};
 use crate::error::Result;
@@ -45,8 +45,7 @@ impl Lowerer<'_> {
         }
         let dtype = self.graph.dtype(node);
         let result = ResultMemory::fresh(node, dtype, &dist, Pitch::of(dtype));
-        self.push_compute(Compute { results: vec![result], kernels: tasks });
-        Ok(())
+        self.push_compute(Compute { results: vec![result], kernels: tasks })
     }
 
     /// Computes common subexpressions of boxes first if they are costly and no larger than half of the

@@ -6,28 +6,41 @@ use std::sync::Arc;
 
 use partita_kernels::{DType, Value, simplify};
 
-use crate::array::lower::access::{AccessMethod, OperandAccess, computed_elsewhere, reads_of};
+use crate::array::lower::access::{OperandAccess, computed_elsewhere, reads_of};
 use crate::array::lower::body::{KernelBody, Leaf, Prerequisite, Source};
 use crate::array::lower::division::{common_to_kernels, stages};
 use crate::array::lower::graph::{Graph, GraphTarget, MemoryState, NodeId};
-use crate::array::lower::steps::list::{
-    Compute, ComputeKernel, KernelStore, Lowered, ResultMemory, ResultStorage, Step, StepList,
-};
+use crate::array::lower::steps::fused::{Compute, ComputeKernel, KernelStore, ResultMemory, ResultStorage};
+use crate::array::lower::steps::list::{ExchangeField, Lowered, StepList};
 use crate::array::memory::pitch::{Pitch, Row};
-use crate::array::memory::storage::{HaloWidths, widened};
+use crate::array::memory::storage::HaloWidths;
 use crate::array::memory::window::ArrayWindow;
 use crate::array::record::expr::Expr;
 use crate::array::record::map::Map;
+use crate::array::recorder::recording::Extension;
 use crate::error::Result;
 use crate::index::{Along, Distribution, Index, Region};
 use crate::interrupt;
 use crate::team::Team;
 
+/// What a `Loop` prescribes whose steps share exchanges.
+pub(crate) struct SharedExchange {
+    /// For each of the next fused kernels.
+    pub extensions: Vec<Extension>,
+    /// Halos of computed nodes that the next exchange makes current.
+    pub halos: Vec<(NodeId, HaloWidths)>,
+}
+
 /// The steps that compute a graph's targets. `shared` says that steps of a `Loop` share exchanges: then halos
-/// hold what would be fetched otherwise. Its entries say of each fused kernel whether an update that it
-/// computes writes fresh memory, however small its window.
-pub(crate) fn lower(graph: &mut Graph, team: &Team, shared: Option<Vec<bool>>) -> Result<Lowered> {
-    let mut lowerer = Lowerer { graph, team, shared, list: StepList::default(), unsupported: None };
+/// hold what would be fetched otherwise.
+pub(crate) fn lower(graph: &mut Graph, team: &Team, shared: Option<SharedExchange>) -> Result<Lowered> {
+    let (shared, halos) = match shared {
+        Some(SharedExchange { extensions, halos }) => (Some(extensions), halos),
+        None => (None, Vec::new()),
+    };
+    let (list, pending) = (StepList::default(), Vec::new());
+    let mut lowerer = Lowerer { graph, team, shared, list, pending, unsupported: None, extended: 0 };
+    halos.iter().try_for_each(|(node, halo)| lowerer.update_halo(*node, halo))?;
     let targets = lowerer.graph.targets.clone();
     let (mut roots, mut updates) = (Vec::new(), Vec::new());
     for GraphTarget { node, old } in &targets {
@@ -40,7 +53,11 @@ pub(crate) fn lower(graph: &mut Graph, team: &Team, shared: Option<Vec<bool>>) -
     updates.retain(|update| !lowerer.graph.is_memory(update.node));
     lowerer.updates(&updates)?;
     let results = targets.iter().map(|target| target.node).collect();
-    Ok(Lowered { list: lowerer.list, results, unsupported: lowerer.unsupported })
+    let Lowerer { mut list, pending, unsupported, extended, .. } = lowerer;
+    if !pending.is_empty() {
+        list.exchange(pending);
+    }
+    Ok(Lowered { list, results, unsupported, extended })
 }
 
 /// A lowering under way. A node is memory in the graph from the step on that computes it.
@@ -48,8 +65,12 @@ pub(crate) struct Lowerer<'t> {
     pub graph: &'t mut Graph,
     pub team: &'t Team,
     pub list: StepList,
+    /// The transfers of the next exchange.
+    pub pending: Vec<ExchangeField>,
     pub unsupported: Option<&'static str>,
-    shared: Option<Vec<bool>>,
+    shared: Option<Vec<Extension>>,
+    /// The number of extensions that fused kernels have taken.
+    extended: usize,
 }
 
 /// A result of a kernel.
@@ -193,9 +214,17 @@ impl Lowerer<'_> {
 
     /// Whether an update that the next kernel computes writes fresh memory, however small its window.
     pub fn next_in_fresh_memory(&self) -> bool {
-        let extends = |step: &&Step| matches!(step, Step::Compute(compute) if !compute.results.is_empty());
-        let kernels = self.list.steps.iter().filter(extends).count();
-        self.shared.as_ref().is_some_and(|shared| shared.get(kernels).copied().unwrap_or(false))
+        self.shared
+            .as_ref()
+            .and_then(|shared| shared.get(self.extended))
+            .is_some_and(|one| one.in_fresh_memory)
+    }
+
+    /// The extension of the next fused kernel.
+    pub fn next_extension(&mut self) -> Option<Extension> {
+        let next = self.shared.as_ref().and_then(|shared| shared.get(self.extended)).cloned();
+        self.extended += 1;
+        next
     }
 
     pub fn mark_unsupported(&mut self, reason: &'static str) {
@@ -258,32 +287,8 @@ impl Lowerer<'_> {
             let stores = results.iter().enumerate().map(store).collect();
             let dtypes: Vec<DType> = results.iter().map(|result| result.dtype).collect();
             let kernel = kernel_task((body, values), accesses, &dtypes, (&dist, stores))?;
-            self.push_compute(Compute { results, kernels: vec![kernel] });
-            return Ok(());
+            return self.push_compute(Compute { results, kernels: vec![kernel] });
         }
-    }
-
-    /// Adds the step, and notes what it leaves in memory.
-    pub fn push_compute(&mut self, compute: Compute) {
-        for result in &compute.results {
-            self.computed_in(result.node, (&result.memory, &result.declared), result.pitch);
-        }
-        self.list.steps.push(Step::Compute(compute));
-    }
-
-    /// Halos that are valid after the kernels with these operands: wider memory where it was too narrow.
-    pub fn update_halos(&mut self, accesses: &[Option<OperandAccess>]) -> Result<()> {
-        for access in accesses.iter().flatten() {
-            let AccessMethod::Halo(halo) = &access.method else { continue };
-            let Some(state) = self.graph.memory_state(access.node).cloned() else { continue };
-            let MemoryState { dist, declared, pitch, valid } = state;
-            let Some(wide) = widened(&dist, halo)? else { continue };
-            let is_moved = !Arc::ptr_eq(&wide, &dist);
-            if is_moved || !valid.covers(halo) {
-                self.graph.set_memory(access.node, (&wide, &declared), pitch, halo.clone());
-            }
-        }
-        Ok(())
     }
 
     /// The access to a kernel's leaves by the parts, which compute what they own.

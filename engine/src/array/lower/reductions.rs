@@ -16,9 +16,10 @@ use rustc_hash::FxHashSet;
 use crate::array::lower::body::KernelBody;
 use crate::array::lower::graph::NodeId;
 use crate::array::lower::lowerer::{Lowerer, NotLowered};
+use crate::array::lower::steps::fused::{Compute, ComputeKernel, Folds};
 use crate::array::lower::steps::list::{
-    Compute, ComputeKernel, ExchangeField, Folds, KernelLaunch, LaunchArgument, LaunchOperand, MemoryId,
-    PartCells, PartLaunch, PlanExchange, Step, StepList, StoredArray,
+    ExchangeField, KernelLaunch, LaunchArgument, LaunchOperand, MemoryId, PartCells, PartLaunch, Step,
+    StepList, StoredArray,
 };
 use crate::array::lower::steps::listed::{copy, owned};
 use crate::array::memory::index_lists::IndexList;
@@ -218,7 +219,7 @@ impl Lowerer<'_> {
         let (folded, memory) = (axes.to_vec(), found.clone());
         let results = members.iter().map(|member| member.dtype).collect();
         kernel.folds = Some(Folds { axes: folded, result: Arc::clone(&result), results, memory });
-        self.list.steps.push(Step::Compute(Compute { results: Vec::new(), kernels: vec![kernel] }));
+        self.push_compute(Compute { results: Vec::new(), kernels: vec![kernel] })?;
         if (0..parts).any(|root| givers[root].iter().any(|&giver| giver != root)) {
             let (dtypes, found, kept, givers) = (&dtypes[..], &found[..], &kept[..], &givers[..]);
             let (axis, result, team) = (axes[0], &result, self.team);
@@ -278,7 +279,7 @@ impl Combining<'_> {
                     }
                 };
                 let (arguments, memory) = (Vec::new(), kept.iter().copied().chain(later).collect());
-                let launch = PartLaunch { part, region, arguments, memory };
+                let launch = PartLaunch { part, memory, ..PartLaunch::new(region, arguments) };
                 match at {
                     // The first partial result is copied if it is another part's.
                     0 if giver == part => {}
@@ -289,9 +290,9 @@ impl Combining<'_> {
         }
         for (at, &dtype) in self.dtypes.iter().enumerate() {
             let of = |launch: &PartLaunch| PartLaunch {
+                part: launch.part,
                 memory: vec![launch.memory[partials + at], launch.memory[at]],
-                arguments: Vec::new(),
-                ..*launch
+                ..PartLaunch::new(launch.region, Vec::new())
             };
             self.launch(list, copy("keep", rank, dtype)?, copies.iter().map(of).collect(), 2);
         }
@@ -301,9 +302,9 @@ impl Combining<'_> {
 
     fn launch(&self, list: &mut StepList, kernel: Verified, launches: Vec<PartLaunch>, operands: usize) {
         if !launches.is_empty() {
-            let operands = (0..operands).map(LaunchOperand::OfLaunch).collect();
-            let layout = Arc::clone(self.result);
-            list.steps.push(Step::Launch(KernelLaunch { kernel, layout, operands, launches }));
+            let operand = |at: usize| LaunchOperand::OfLaunch { at, folded: Vec::new() };
+            let (operands, layout) = ((0..operands).map(operand).collect(), Arc::clone(self.result));
+            list.steps.push(Step::Launch(KernelLaunch { kernel, layout, operands, launches, fused: None }));
         }
     }
 
@@ -342,11 +343,12 @@ impl Combining<'_> {
         for (found, &dtype) in self.found.iter().zip(self.dtypes) {
             let to = list.boxes(dtype, cells.clone());
             let (plan, shape) = (Arc::clone(&plan), self.result.shape());
-            fields.extend(found[first].map(|from| ExchangeField { plan, from, to, dtype, shape }));
+            let (operation, what, halo) = ("reduction", "partial results", None);
+            let field = |from| ExchangeField { operation, what, plan, from, to, dtype, shape, halo };
+            fields.extend(found[first].map(field));
             arrived.push(to);
         }
-        let (operation, what) = ("reduction", "partial results");
-        list.steps.push(Step::Exchange(PlanExchange { operation, what, fields }));
+        list.exchange(fields);
         Ok(arrived)
     }
 }

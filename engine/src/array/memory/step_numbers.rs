@@ -124,18 +124,17 @@ impl StepNumbers {
         self.tables.iter().map(|table| (&table.advance, table.sources.iter().chain([&table.current])))
     }
 
-    /// The place of the current row on each part of a team, in elements of the number's type, and the index
-    /// of the number in it.
-    pub fn places(&self, team: &Team, which: usize) -> Result<(Vec<Option<Place>>, Index)> {
+    /// The place of the current row on a part of a team, in elements of the number's type, and the index of
+    /// the number in it.
+    pub fn place(&self, team: &Team, part: usize, which: usize) -> Result<(Option<Place>, Index)> {
         let in_slot = (SLOT_BYTES / self.dtypes[which].size_bytes()) as i64;
         let stored = Region::new(&[0], &[in_slot * self.dtypes.len() as i64])?;
-        let place = |part: usize| {
-            let table = self.tables.iter().find(|table| table.device == *team.device(part))?;
+        let table = self.tables.iter().find(|table| table.device == *team.device(part));
+        let place = table.map(|table| {
             let allocation = Arc::clone(table.current.allocation());
-            Some(Place { device: table.device.clone(), allocation, stored })
-        };
-        let places = (0..team.size()).map(|part| team.is_here(part).then(|| place(part)).flatten());
-        Ok((places.collect(), Index::filled(1, in_slot * which as i64)))
+            Place { device: table.device.clone(), allocation, stored }
+        });
+        Ok((place, Index::filled(1, in_slot * which as i64)))
     }
 }
 

@@ -237,9 +237,12 @@ impl Recorder {
         }
     }
 
-    /// The extension of the next evaluation.
-    pub fn next_extension(&self) -> Option<Extension> {
-        self.record()?.extensions.pop_front()
+    /// The next evaluations have taken their extensions.
+    pub fn end_extensions(&self, count: usize) {
+        if let Some(mut record) = self.record() {
+            let count = count.min(record.extensions.len());
+            record.extensions.drain(..count);
+        }
     }
 
     /// The halos that are due.
@@ -247,11 +250,11 @@ impl Recorder {
         self.record().map(|mut record| std::mem::take(&mut record.halo_requests)).unwrap_or_default()
     }
 
-    /// If a step is under way that shares its exchange with others, or may come to: of each of the next fused
-    /// kernels whether an update writes fresh memory.
-    pub fn shared_exchange(&self) -> Option<Vec<bool>> {
+    /// If a step is under way that shares its exchange with others, or may come to: the extensions of the
+    /// next fused kernels.
+    pub fn shared_exchange(&self) -> Option<Vec<Extension>> {
         let record = self.record().filter(|record| record.shares_exchange)?;
-        Some(record.extensions.iter().map(|extension| extension.in_fresh_memory).collect())
+        Some(record.extensions.iter().cloned().collect())
     }
 
     /// Whether the loop analyses the tasks of the step.

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use crate::array::bind::schedule::Values;
 use crate::array::lower::division::lower_half;
 use crate::array::lower::graph::{RecordedGraph, Target};
-use crate::array::lower::lowerer::lower;
+use crate::array::lower::lowerer::{SharedExchange, lower};
 use crate::array::lower::steps::list::{Lowered, MemoryId};
-use crate::array::memory::storage::Storage;
+use crate::array::memory::storage::{Storage, widened};
 use crate::array::record::node::Node;
-use crate::array::recorder::recording::Recorder;
+use crate::array::recorder::recording::{HaloRequest, Recorder};
 use crate::array::run::cache::commands::CommandsBuilder;
 use crate::array::run::cache::{CachedEvaluation, CachedWay, find, keep};
 use crate::array::run::steps::StepRun;
@@ -104,7 +104,7 @@ fn record_with_sources(recorder: &Recorder, team: &Team, targets: &[Target]) -> 
 
 fn evaluate_on(recorder: &Recorder, team: &Team, mut recorded: RecordedGraph) -> Result<Vec<Arc<Storage>>> {
     recorder.note(&recorded.graph);
-    let shared = recorder.shared_exchange();
+    let shared = shared_exchange(recorder, &mut recorded)?;
     let is_cacheable = recorded.is_cacheable && shared.is_none();
     let cached = if is_cacheable { find(team, &recorded.graph) } else { None };
     let lowered = match cached.as_ref().map(|cached| &cached.way) {
@@ -114,6 +114,8 @@ fn evaluate_on(recorder: &Recorder, team: &Team, mut recorded: RecordedGraph) ->
         Some(CachedWay::Steps(lowered)) => Arc::clone(lowered),
         None => Arc::new(lower(&mut recorded.graph.clone(), team, shared)?),
     };
+    recorder.end_extensions(lowered.extended);
+    pass("eval-lowered")?;
     let mut builder = (is_cacheable && cached.is_none()).then(|| CommandsBuilder::new(&recorded));
     let storages = run((team, recorder), &mut recorded, &lowered, builder.as_mut())?;
     if let Some(builder) = builder {
@@ -122,6 +124,24 @@ fn evaluate_on(recorder: &Recorder, team: &Team, mut recorded: RecordedGraph) ->
         keep(team, CachedEvaluation::new(recorded.graph, way));
     }
     Ok(storages)
+}
+
+/// What a `Loop` prescribes, if its steps share exchanges; arrays whose halos it asks for are nodes of the
+/// graph then.
+fn shared_exchange(recorder: &Recorder, recorded: &mut RecordedGraph) -> Result<Option<SharedExchange>> {
+    let Some(extensions) = recorder.shared_exchange() else { return Ok(None) };
+    let mut halos = Vec::new();
+    for HaloRequest { node, halo } in recorder.take_halo_requests() {
+        let Some(storage) = node.storage() else { continue };
+        match widened(&storage.dist, &halo)? {
+            Some(_) => halos.push((recorded.number(&node, storage), halo)),
+            None => {
+                let reason = || format!("an array cannot have halos of {} and {}", halo.lo, halo.hi);
+                recorder.mark_unsupported(reason);
+            }
+        }
+    }
+    Ok(Some(SharedExchange { extensions, halos }))
 }
 
 /// Runs the steps. Gives the memory of the targets.

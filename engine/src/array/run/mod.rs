@@ -6,5 +6,6 @@ pub(crate) mod cells;
 pub(crate) mod evaluate;
 pub(crate) mod indexed;
 pub(crate) mod moves;
+mod notes;
 pub(crate) mod sort;
 pub(crate) mod steps;

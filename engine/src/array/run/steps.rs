@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::array::bind::compute::compute;
 use crate::array::bind::launch::{exchange, launch};
 use crate::array::bind::schedule::{BoundStep, ScheduleBuilder, Values, missing_part};
 use crate::array::lower::graph::NodeId;
@@ -14,6 +13,7 @@ use crate::array::memory::storage::Storage;
 use crate::array::recorder::recording::Recorder;
 use crate::array::run::cache::commands::CommandsBuilder;
 use crate::array::run::moves::moving;
+use crate::array::run::notes::note;
 use crate::array::run::sort::sort;
 use crate::error::Result;
 use crate::interrupt;
@@ -56,23 +56,21 @@ impl StepRun<'_> {
                     values.allocate(self.team, boxes, &self.list.boxes[boxes])?;
                 }
             }
-            let mut bound = self.bind(step, values)?;
-            bound.work.join_exchange()?;
+            let bound = self.bind(step, values)?;
             if let Some(builder) = &mut builder {
                 builder.step(step, &bound, values);
             }
-            bound.work.finish()?;
+            if self.recorder.is_analysing() {
+                note(self.recorder, step, values)?;
+            }
+            bound.work.finish(self.recorder)?;
             match step {
                 Step::Sort(step) => sort(step, self.team, values)?,
                 Step::Exchange(_) => pass("exchange-queued")?,
                 _ => {}
             }
             for (node, storage) in bound.made {
-                // A copy of the rest follows.
-                match step {
-                    Step::Compute(compute) if compute.is_part_of(node) => values.begin(node, storage),
-                    _ => values.set(node, storage),
-                }
+                values.set(node, storage);
             }
             let done = |memory: &MemoryId| last_use.get(memory) == Some(&at);
             for memory in reads.into_iter().chain(results).filter(done) {
@@ -89,20 +87,15 @@ impl StepRun<'_> {
     /// A step's memory and commands.
     fn bind(&self, step: &Step, values: &mut Values) -> Result<BoundStep> {
         let (team, recorder) = (self.team, self.recorder);
-        let mut bound = BoundStep { work: ScheduleBuilder::new(team, recorder), made: Vec::new() };
+        let mut bound = BoundStep { work: ScheduleBuilder::new(team), made: Vec::new() };
         let BoundStep { work, made } = &mut bound;
         match step {
-            Step::Compute(step) => return compute(step, bound.work, values),
             Step::Allocate(StoredArray { node, dtype, dist, declared, pitch, .. }) => {
                 let storage = Storage::pitched(team, Arc::clone(dist), *dtype, *pitch)?;
                 values.begin(*node, Arc::new(storage.declaring(declared)));
             }
             Step::Exchange(step) => exchange(step, work, values)?,
             Step::Launch(step) => launch(step, work, values)?,
-            Step::Duplicate { from, to, dtype } => {
-                let copy = work.duplicate(&*values.storage(*from)?, *dtype)?;
-                values.begin(*to, copy);
-            }
             Step::Copy { from, to, dtype, cells } => work.copy_cells(values, (*from, *to), *dtype, cells)?,
             Step::Donate { from, to } => made.push((*to, values.storage(*from)?)),
             // The host reads and writes elements once the commands before are queued.
@@ -115,7 +108,7 @@ impl StepRun<'_> {
                 let moved = (plan.as_deref(), dist, *dtype);
                 let (storage, zeros, exchange) = moving(recorder, &*values.storage(*base)?, teams, moved)?;
                 work.extend(zeros);
-                work.exchange(exchange, 0);
+                work.exchange(exchange);
                 made.push((*result, Arc::new(storage)));
             }
             Step::Alias { result, base, dist } => {

@@ -14,7 +14,7 @@ use partita_kernels::{BinaryOp, Builder, DType, UnaryOp, Value};
 use crate::array::lower::body::KernelBody;
 use crate::array::lower::graph::NodeId;
 use crate::array::lower::lowerer::{Lowerer, kernel_task};
-use crate::array::lower::steps::list::{Compute, KernelStore, ResultMemory};
+use crate::array::lower::steps::fused::{Compute, KernelStore, ResultMemory};
 use crate::array::memory::pitch::Pitch;
 use crate::array::record::expr::Butterflies;
 use crate::array::record::map::Map;
@@ -67,8 +67,7 @@ impl Lowerer<'_> {
         }
         // Packed: the next pass sees it in another shape, without a copy.
         let result = ResultMemory::fresh(node, dtype, &dist, Pitch::Packed);
-        self.push_compute(Compute { results: vec![result], kernels });
-        Ok(())
+        self.push_compute(Compute { results: vec![result], kernels })
     }
 }
 

@@ -9,14 +9,17 @@ use std::sync::Arc;
 
 use partita_kernels::{DType, Scalar, Verified};
 
-use crate::array::lower::access::OperandAccess;
-use crate::array::lower::body::{KernelArguments, Leaf};
+use crate::array::lower::body::Leaf;
 use crate::array::lower::graph::NodeId;
+use crate::array::lower::steps::fused::ResultMemory;
 use crate::array::lower::steps::window::WindowIndices;
+use crate::array::memory::index_lists::IndexList;
 use crate::array::memory::pitch::Pitch;
 use crate::array::memory::plans::moving_plan;
-use crate::array::memory::window::ArrayWindow;
-use crate::array::record::expr::{AxisSort, StridedWindow};
+use crate::array::memory::step_numbers::StepNumbers;
+use crate::array::memory::storage::HaloWidths;
+use crate::array::memory::window::RegionBox;
+use crate::array::record::expr::{AxisSort, Slot, StridedWindow};
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
 use crate::plan::Plan;
@@ -24,16 +27,12 @@ use crate::team::Team;
 
 /// A step of an evaluation.
 pub(crate) enum Step {
-    /// Fused kernels, each one launch per part, whose operands travel in one exchange.
-    Compute(Compute),
     /// Memory for an array.
     Allocate(StoredArray),
     /// Elements travel by plans within the team.
     Exchange(PlanExchange),
     /// One kernel, at most one launch per part, whose operands are on their devices.
     Launch(KernelLaunch),
-    /// Another array of the same elements, with what is current of their halos.
-    Duplicate { from: NodeId, to: NodeId, dtype: DType },
     /// Cells of an array, from each part to itself.
     Copy { from: NodeId, to: NodeId, dtype: DType, cells: CopiedCells },
     /// A sort of what each part has, by the host.
@@ -48,6 +47,10 @@ pub(crate) enum Step {
 
 /// The cells that are copied on each part.
 pub(crate) enum CopiedCells {
+    /// Those that it owns.
+    Owned,
+    /// Those that it owns and what is current of the halo, which is current in the target, too.
+    Current,
     /// Its own cells outside of a window, and as much of the halo as is current in the target.
     Outside(Region),
     /// An array of the size of a window, to the window's cells, and what is current of its halo.
@@ -94,23 +97,38 @@ impl StoredArray {
     }
 }
 
-/// The transfers of one exchange.
+/// The transfers of one exchange, and the launches that follow: of these the *core*, which needs nothing of
+/// what travels, may run meanwhile.
 pub(crate) struct PlanExchange {
-    /// As errors and traces call it.
-    pub operation: &'static str,
-    /// As `explain` calls it.
-    pub what: &'static str,
     pub fields: Vec<ExchangeField>,
+    pub launches: Vec<KernelLaunch>,
 }
 
 /// The elements of one array that travel.
 pub(crate) struct ExchangeField {
+    /// As errors and traces call the exchange.
+    pub operation: &'static str,
+    /// As `explain` calls the elements.
+    pub what: &'static str,
     pub plan: Arc<Plan>,
     pub from: MemoryId,
     pub to: MemoryId,
     pub dtype: DType,
     /// That of the array.
     pub shape: Index,
+    /// The widths of the array's halo that are current afterwards, if it is its halo that travels.
+    pub halo: Option<HaloWidths>,
+}
+
+impl PlanExchange {
+    /// As errors and traces call it.
+    pub fn operation(&self) -> &'static str {
+        let first = self.fields.first().map_or("", |field| field.operation);
+        match self.fields.iter().all(|field| field.operation == first) {
+            true => first,
+            false => "exchange of operands",
+        }
+    }
 }
 
 /// A kernel, its operands and results in the order of its parameters, and what each part computes of it.
@@ -121,12 +139,38 @@ pub(crate) struct KernelLaunch {
     pub operands: Vec<LaunchOperand>,
     /// In order; a part may have several, or none.
     pub launches: Vec<PartLaunch>,
+    /// The expression that it was made of, if it was made of one.
+    pub fused: Option<Box<FusedKernel>>,
+}
+
+/// The expression of a fused kernel, as `explain`, ranks that compare what they compute, and the analysis of
+/// a `Loop`'s step need it.
+pub(crate) struct FusedKernel {
+    pub leaves: Vec<Leaf>,
+    /// The dimensions along which the kernel needs coordinates.
+    pub placed: Vec<bool>,
+    pub dist: Arc<Distribution>,
+    /// The memory of what it computes. None if it folds, or if others compute parts of the same result.
+    pub results: Vec<ResultMemory>,
+    /// How far beyond what parts own the results are computed.
+    pub grow: HaloWidths,
+    /// Whether it folds: then a part computes everything by one launch.
+    pub is_fold: bool,
+    pub read_bytes: u64,
+    pub written_bytes: u64,
+    /// The hash of the kernel, of its arguments and of what is folded; between ranks.
+    pub hash: Option<u64>,
 }
 
 /// One launch of a part.
 pub(crate) struct PartLaunch {
     pub part: usize,
+    /// The box around all cells that are computed; operands are anchored at its first cell.
     pub region: Region,
+    /// The boxes that are computed, if not all of the region is at the coordinates of its owner.
+    pub pieces: Vec<RegionBox>,
+    /// The cells that need nothing of what travels in the exchange before.
+    pub core: Region,
     pub arguments: Vec<LaunchArgument>,
     pub memory: Vec<PartCells>,
 }
@@ -142,19 +186,18 @@ pub(crate) struct PartCells {
 impl PartLaunch {
     /// The launch of a part that [`StepList::launch`] names.
     pub fn new(region: Region, arguments: Vec<LaunchArgument>) -> PartLaunch {
-        PartLaunch { part: 0, region, arguments, memory: Vec::new() }
+        PartLaunch { part: 0, region, pieces: Vec::new(), core: region, arguments, memory: Vec::new() }
     }
 }
 
 /// An operand or a result of a kernel. `first` and `positions` have an entry per part.
 pub(crate) enum LaunchOperand {
-    /// Cells: that of the first point, and for each dimension of the kernel the dimension of memory along
-    /// which it goes, with its step.
-    Cells { memory: MemoryId, first: Vec<Index>, axes: Vec<Option<(usize, i64)>> },
+    /// Cells: that of the first point, and the dimensions of the kernel that go along some of memory.
+    Cells { memory: MemoryId, first: Vec<Index>, axes: Vec<LaunchAxis> },
     /// Elements as they follow each other in memory, from the one with this number on.
     Line { memory: MemoryId, first: Vec<i64> },
-    /// The cells that each launch has at this place of its list.
-    OfLaunch(usize),
+    /// The cells that each launch has at this place of its list; one cell along the folded dimensions.
+    OfLaunch { at: usize, folded: Vec<usize> },
     /// Elements by their numbers, from that of a cell on or from the begin of memory. Parts that have one of
     /// the fetched boxes read that instead.
     Numbered { memory: MemoryId, fetched: Option<MemoryId>, from: Option<Index> },
@@ -162,6 +205,25 @@ pub(crate) enum LaunchOperand {
     Positions { positions: Vec<PositionRange>, of: usize, shape: Index, dtype: DType },
     /// Along a dimension, where the coordinates of a window lie among those that a part holds.
     WindowList { indices: Arc<WindowIndices>, dim: usize },
+    /// A list along a dimension of the kernel's distribution.
+    List { list: IndexList, dim: usize, dist: Arc<Distribution> },
+    /// One of the numbers of a `Loop`'s step.
+    StepNumber(Arc<StepNumbers>, usize),
+}
+
+/// A dimension of a kernel that goes along one of memory, with its step.
+#[derive(Clone, Copy)]
+pub(crate) struct LaunchAxis {
+    pub dim: usize,
+    pub along: usize,
+    pub step: i64,
+}
+
+impl LaunchAxis {
+    /// Each dimension of a kernel along the same one of memory.
+    pub fn same(rank: usize) -> Vec<LaunchAxis> {
+        (0..rank).map(|dim| LaunchAxis { dim, along: dim, step: 1 }).collect()
+    }
 }
 
 impl LaunchOperand {
@@ -171,9 +233,11 @@ impl LaunchOperand {
             LaunchOperand::Cells { memory, .. }
             | LaunchOperand::Line { memory, .. }
             | LaunchOperand::Numbered { memory, .. } => Some(*memory),
-            LaunchOperand::OfLaunch(_)
+            LaunchOperand::OfLaunch { .. }
             | LaunchOperand::Positions { .. }
-            | LaunchOperand::WindowList { .. } => None,
+            | LaunchOperand::WindowList { .. }
+            | LaunchOperand::List { .. }
+            | LaunchOperand::StepNumber(..) => None,
         }
     }
 }
@@ -195,6 +259,8 @@ impl PositionRange {
 #[derive(Clone, Copy)]
 pub(crate) enum LaunchArgument {
     Number(Scalar),
+    /// A plain number of the recorded program.
+    Recorded(Slot),
     /// The distance of neighbours along a dimension of an operand's memory.
     Stride {
         operand: usize,
@@ -288,14 +354,15 @@ impl StepList {
         (dtype, shape): (DType, Index),
     ) -> Result<()> {
         let plan = moving_plan(source.1, target.1, (team, team))?;
-        let field = ExchangeField { plan, from: source.0, to: target.0, dtype, shape };
-        self.exchange("redistribution", what, field);
+        let (from, to, operation) = (source.0, target.0, "redistribution");
+        let field = ExchangeField { operation, what, plan, from, to, dtype, shape, halo: None };
+        self.exchange(vec![field]);
         Ok(())
     }
 
-    /// Has the elements of one array travel.
-    pub fn exchange(&mut self, operation: &'static str, what: &'static str, field: ExchangeField) {
-        self.steps.push(Step::Exchange(PlanExchange { operation, what, fields: vec![field] }));
+    /// Has elements travel.
+    pub fn exchange(&mut self, fields: Vec<ExchangeField>) {
+        self.steps.push(Step::Exchange(PlanExchange { fields, launches: Vec::new() }));
     }
 
     /// Has a kernel run, if any part computes something.
@@ -310,100 +377,9 @@ impl StepList {
         let launches: Vec<PartLaunch> = parts.into_iter().enumerate().filter_map(of_part).collect();
         if !launches.is_empty() {
             let layout = Arc::clone(layout);
-            self.steps.push(Step::Launch(KernelLaunch { kernel, layout, operands, launches }));
+            self.steps.push(Step::Launch(KernelLaunch { kernel, layout, operands, launches, fused: None }));
         }
     }
-}
-
-/// Kernels and the memory of what they compute.
-pub(crate) struct Compute {
-    pub results: Vec<ResultMemory>,
-    pub kernels: Vec<ComputeKernel>,
-}
-
-impl Compute {
-    /// Whether it computes only some of the elements of a result.
-    pub fn is_part_of(&self, node: NodeId) -> bool {
-        self.results.iter().any(|result| result.node == node && result.rest_of.is_some())
-    }
-}
-
-/// The memory of one result.
-pub(crate) struct ResultMemory {
-    pub node: NodeId,
-    pub dtype: DType,
-    pub storage: ResultStorage,
-    /// The division of the memory, and the distribution of the array that it is for.
-    pub memory: Arc<Distribution>,
-    pub declared: Arc<Distribution>,
-    /// The pitch of its rows.
-    pub pitch: Pitch,
-    /// The place of the result among the cells of its array.
-    pub window: ArrayWindow,
-    /// The array whose elements outside of the window it gets afterwards.
-    pub rest_of: Option<NodeId>,
-}
-
-impl ResultMemory {
-    /// All of an array that is new, without halos.
-    pub fn fresh(node: NodeId, dtype: DType, dist: &Arc<Distribution>, pitch: Pitch) -> ResultMemory {
-        ResultMemory {
-            node,
-            dtype,
-            storage: ResultStorage::Fresh,
-            memory: Arc::clone(dist),
-            declared: Arc::clone(dist),
-            pitch,
-            window: ArrayWindow::whole(dist),
-            rest_of: None,
-        }
-    }
-}
-
-/// Which memory a result takes.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum ResultStorage {
-    /// New memory of the array's size.
-    Fresh,
-    /// Memory that the result has already.
-    InPlace,
-    /// New memory of the window's size; the layout is that of the array's memory.
-    Temporary(Arc<Distribution>),
-}
-
-/// A kernel over the packed coordinates of a distribution.
-#[derive(Clone)]
-pub(crate) struct ComputeKernel {
-    pub kernel: Verified,
-    pub leaves: Vec<Leaf>,
-    /// The access to each leaf by parts that compute what they own; `None` for lists and numbers.
-    pub accesses: Vec<Option<OperandAccess>>,
-    /// The dimensions along which the kernel needs coordinates.
-    pub placed: Vec<bool>,
-    pub arguments: KernelArguments,
-    pub dist: Arc<Distribution>,
-    pub stores: Vec<KernelStore>,
-    /// Of a reduction, which stores nothing else.
-    pub folds: Option<Folds>,
-}
-
-/// The target of a kernel's store: a result, or a window of it.
-#[derive(Clone, Debug)]
-pub(crate) struct KernelStore {
-    pub result: usize,
-    pub window: Option<Region>,
-}
-
-/// The folds of a kernel that stores no value per point.
-#[derive(Clone)]
-pub(crate) struct Folds {
-    pub axes: Vec<usize>,
-    /// The results of all parts together, for people.
-    pub result: Arc<Distribution>,
-    pub results: Vec<DType>,
-    /// Per output and part the memory of what the part finds, with the folded dimensions at `0..1`; `None`
-    /// for parts that fold nothing.
-    pub memory: Vec<Vec<Option<MemoryId>>>,
 }
 
 /// The steps of an evaluation.
@@ -413,22 +389,24 @@ pub(crate) struct Lowered {
     pub results: Vec<NodeId>,
     /// Why a `Loop` cannot have several steps share an exchange, if it is so.
     pub unsupported: Option<&'static str>,
+    /// The number of evaluations for which a `Loop` prescribes an [`Extension`], if it does.
+    ///
+    /// [`Extension`]: crate::array::recorder::recording::Extension
+    pub extended: usize,
 }
 
 impl Step {
     /// The memory that it reads.
     pub fn reads(&self) -> Vec<MemoryId> {
-        let accessed = |accesses: &[Option<OperandAccess>]| {
-            accesses.iter().flatten().map(|access| MemoryId::Array(access.node)).collect::<Vec<MemoryId>>()
-        };
         match self {
-            Step::Compute(compute) => compute.kernels.iter().flat_map(|k| accessed(&k.accesses)).collect(),
             Step::Allocate(_) => Vec::new(),
-            Step::Exchange(exchange) => exchange.fields.iter().map(|field| field.from).collect(),
+            Step::Exchange(exchange) => {
+                let fields = exchange.fields.iter().map(|field| field.from);
+                fields.chain(exchange.launches.iter().flat_map(KernelLaunch::memory)).collect()
+            }
             Step::Launch(launch) => launch.memory(),
             Step::Sort(sort) => sort.reads(),
-            Step::Duplicate { from: base, .. }
-            | Step::Copy { from: base, .. }
+            Step::Copy { from: base, .. }
             | Step::Move { base, .. }
             | Step::Alias { base, .. }
             | Step::Donate { from: base, .. } => {
@@ -440,13 +418,7 @@ impl Step {
     /// The memory that it writes, or that is there afterwards.
     pub fn results(&self) -> Vec<MemoryId> {
         match self {
-            Step::Compute(Compute { results, kernels }) => {
-                let folds = kernels.iter().flat_map(|kernel| &kernel.folds);
-                let folded = folds.flat_map(|folds| folds.memory.iter().flatten().flatten().copied());
-                results.iter().map(|result| MemoryId::Array(result.node)).chain(folded).collect()
-            }
             Step::Allocate(StoredArray { node, .. })
-            | Step::Duplicate { to: node, .. }
             | Step::Copy { to: node, .. }
             | Step::Donate { to: node, .. }
             | Step::Move { result: node, .. }

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use partita_kernels::{BinaryOp, Builder, DType, Scalar, Value, Verified};
 
 use crate::array::lower::steps::list::{
-    ExchangeField, LaunchArgument, LaunchOperand, MemoryId, PartLaunch, PositionRange, StepList, StoredArray,
+    ExchangeField, LaunchArgument, LaunchAxis, LaunchOperand, MemoryId, PartLaunch, PositionRange, StepList,
+    StoredArray,
 };
 use crate::array::lower::steps::window::{WindowIndices, is_small};
 use crate::array::memory::plans::fetch_plan;
@@ -21,15 +22,10 @@ use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
 use crate::program::copies::ListedDirection;
 
-/// Each dimension of a kernel along the same one of memory.
-fn same_axes(rank: usize) -> Vec<Option<(usize, i64)>> {
-    (0..rank).map(|d| Some((d, 1))).collect()
-}
-
 /// The cells that the parts of an array own, in an operand of kernels over them.
 pub(crate) fn owned(memory: MemoryId, dist: &Distribution) -> LaunchOperand {
     let first = (0..dist.parts()).map(|part| *dist.owned(part).start()).collect();
-    LaunchOperand::Cells { memory, first, axes: same_axes(dist.rank()) }
+    LaunchOperand::Cells { memory, first, axes: LaunchAxis::same(dist.rank()) }
 }
 
 impl StepList {
@@ -37,8 +33,8 @@ impl StepList {
     fn fetch(&mut self, from: &StoredArray, needs: Vec<Region>) -> Result<MemoryId> {
         let (dtype, shape) = (from.dtype, from.shape);
         let plan = fetch_plan(&from.dist.packed(), needs.clone())?;
-        let (from, to) = (from.memory(), self.boxes(dtype, needs));
-        self.exchange("fetch", "boxes", ExchangeField { plan, from, to, dtype, shape });
+        let (from, to, operation, what) = (from.memory(), self.boxes(dtype, needs), "fetch", "boxes");
+        self.exchange(vec![ExchangeField { operation, what, plan, from, to, dtype, shape, halo: None }]);
         Ok(to)
     }
 
@@ -293,7 +289,7 @@ impl WindowIndices {
         let lists = dims.map(|dim| LaunchOperand::WindowList { indices: Arc::clone(&indices), dim });
         let mut operands: Vec<LaunchOperand> = lists.collect();
         operands.push(LaunchOperand::Numbered { memory: whole, fetched: None, from: None });
-        operands.push(LaunchOperand::Cells { memory: own, first, axes: same_axes(rank) });
+        operands.push(LaunchOperand::Cells { memory: own, first, axes: LaunchAxis::same(rank) });
         list.launch(kernel, &layout, operands, parts);
         Ok(())
     }

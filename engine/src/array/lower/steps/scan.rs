@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 use partita_kernels::{Builder, DType, Fold, Scan, Value, Verified};
 
-use crate::array::lower::steps::list::{LaunchOperand, MemoryId, PartLaunch, StepList, StoredArray};
+use crate::array::lower::steps::list::{
+    LaunchAxis, LaunchOperand, MemoryId, PartLaunch, StepList, StoredArray,
+};
 use crate::array::record::expr::AxisScan;
 use crate::error::Result;
 use crate::index::{DimMap, Distribution, Index, Region};
@@ -314,7 +316,9 @@ impl ScanPass<'_> {
             };
             let bound = |operand: &Operand<'_>| {
                 let (of, apart, within) = match operand {
-                    Operand::Elements(of) => (of, RUN, Some((axis, 1))),
+                    Operand::Elements(of) => {
+                        (of, RUN, Some(LaunchAxis { dim: axis + 1, along: axis, step: 1 }))
+                    }
                     Operand::Runs(of) => (of, 1, None),
                 };
                 let first = |(cells, of): (&Region, &Region)| {
@@ -322,9 +326,13 @@ impl ScanPass<'_> {
                     Index::from_fn(of.rank(), |d| of.start()[d] + if d == axis { skipped } else { 0 })
                 };
                 let first = lines.cells.iter().zip(&of.cells).map(first).collect();
-                let mut axes: Vec<_> = (0..self.layout.rank()).map(|d| Some((d, 1))).collect();
-                axes[axis] = Some((axis, apart));
-                axes.insert(axis + 1, within);
+                let along = |d: usize| LaunchAxis {
+                    dim: if d > axis { d + 1 } else { d },
+                    along: d,
+                    step: if d == axis { apart } else { 1 },
+                };
+                let mut axes: Vec<LaunchAxis> = (0..self.layout.rank()).map(along).collect();
+                axes.extend(within);
                 LaunchOperand::Cells { memory: of.memory, first, axes }
             };
             let operands = operands.iter().map(bound).collect();

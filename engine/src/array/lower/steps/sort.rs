@@ -10,7 +10,7 @@ use std::sync::Arc;
 use partita_kernels::DType;
 
 use crate::array::lower::steps::list::{
-    ExchangeField, HostSort, Pieces, PlanExchange, Round, SortInput, Step, StepList, StoredArray,
+    ExchangeField, HostSort, Pieces, Round, SortInput, Step, StepList, StoredArray,
 };
 use crate::array::memory::plans::fetch_plan;
 use crate::array::record::expr::AxisSort;
@@ -61,13 +61,13 @@ pub(crate) fn sort(
         let plan = fetch_plan(&dist.packed(), needs.clone())?;
         let fetch = |list: &mut StepList, from, dtype| {
             let to = list.boxes(dtype, needs.clone());
-            (to, ExchangeField { plan: Arc::clone(&plan), from, to, dtype, shape })
+            let (operation, what, plan) = ("fetch", "sorted pieces", Arc::clone(&plan));
+            (to, ExchangeField { operation, what, plan, from, to, dtype, shape, halo: None })
         };
         let (values, field) = fetch(list, sorted.values, dtype);
         let positions = sorted.positions.map(|positions| fetch(list, positions, DType::I64));
         let other = Pieces { values, positions: positions.as_ref().map(|(to, _)| *to) };
-        let fields = [Some(field), positions.map(|(_, field)| field)].into_iter().flatten().collect();
-        list.steps.push(Step::Exchange(PlanExchange { operation: "fetch", what: "sorted pieces", fields }));
+        list.exchange([Some(field), positions.map(|(_, field)| field)].into_iter().flatten().collect());
         // Into new memory: other ranks may still be reading the old.
         let next = pieces(list);
         host(list, SortInput::Merged { own: sorted, other, round }, next);

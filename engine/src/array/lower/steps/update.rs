@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::array::lower::graph::{NodeId, OldElements, Update};
 use crate::array::lower::lowerer::{BaseWindow, LowerTarget, Lowerer, Placement};
-use crate::array::lower::steps::list::{CopiedCells, Step};
+use crate::array::lower::steps::list::{CopiedCells, Step, StoredArray};
 use crate::array::lower::steps::listed::{scatter_elements, scatter_window};
 use crate::array::memory::pitch::Pitch;
 use crate::array::record::expr::{StridedWindow, UpdatedCells};
@@ -141,7 +141,8 @@ impl Lowerer<'_> {
             OldElements::Kept => {
                 let old = self.stored(base)?;
                 self.computed_in(node, (&old.dist, &old.declared), old.pitch);
-                self.list.steps.push(Step::Duplicate { from: base, to: node, dtype: old.dtype });
+                self.list.allocate(&StoredArray { node, ..old });
+                self.copy((base, node), CopiedCells::Current);
             }
         }
         let (new, stored) = (self.stored(node)?, self.stored(value)?);

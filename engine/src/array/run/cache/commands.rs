@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::array::bind::schedule::{BoundStep, Values, missing_part};
 use crate::array::lower::graph::{NodeId, RecordedGraph};
-use crate::array::lower::steps::list::{MemoryId, ResultMemory, ResultStorage, Step, StoredArray};
+use crate::array::lower::steps::list::{MemoryId, Step, StoredArray};
 use crate::array::memory::pitch::Pitch;
 use crate::array::memory::storage::{HaloWidths, Storage};
 use crate::array::record::node::Node;
@@ -345,20 +345,13 @@ impl CommandsBuilder {
                 new.makes.push(self.temporary(parts.map(|part| part.as_ref().map(|(_, buffer)| buffer)))?);
             }
         }
-        if let Step::Allocate(StoredArray { node, dtype, .. }) | Step::Duplicate { to: node, dtype, .. } =
-            step
-        {
+        if let Step::Allocate(StoredArray { node, dtype, .. }) = step {
             self.begun.insert(*node);
             self.array(*node, &*values.storage(*node).ok()?, ArrayMemory::New(*dtype), &mut new)?;
         }
-        for (at, (node, storage)) in made.iter().enumerate() {
-            let memory = self.memory_of(step, at)?;
-            match step {
-                Step::Compute(compute) if compute.is_part_of(*node) => {
-                    self.begun.insert(*node);
-                }
-                _ => new.complete.push(self.next?),
-            }
+        for (node, storage) in made {
+            let memory = self.memory_of(step)?;
+            new.complete.push(self.next?);
             self.array(*node, storage, memory, &mut new)?;
         }
         let written = work.commands().iter().flat_map(|command| command.op.writes());
@@ -386,13 +379,8 @@ impl CommandsBuilder {
     }
 
     /// Whose memory an array has that a step makes; `None` where that depends on what the step finds.
-    fn memory_of(&self, step: &Step, at: usize) -> Option<ArrayMemory> {
+    fn memory_of(&self, step: &Step) -> Option<ArrayMemory> {
         match step {
-            Step::Compute(compute) => {
-                let is_new = |result: &&ResultMemory| result.storage != ResultStorage::InPlace;
-                let dtype = compute.results.iter().filter(is_new).nth(at)?.dtype;
-                Some(ArrayMemory::New(dtype))
-            }
             Step::Donate { from, .. } => {
                 Some(ArrayMemory::Donated(*self.numbers.get(&MemoryId::Array(*from))?))
             }
@@ -401,8 +389,7 @@ impl CommandsBuilder {
                 let base = *self.numbers.get(&MemoryId::Array(*base))?;
                 (base >= self.operands).then_some(ArrayMemory::Seen(base))
             }
-            Step::Allocate(_) | Step::Duplicate { .. } => None,
-            Step::Exchange(_) | Step::Launch(_) | Step::Copy { .. } => None,
+            Step::Allocate(_) | Step::Exchange(_) | Step::Launch(_) | Step::Copy { .. } => None,
             Step::Sort(_) | Step::Move { .. } => None,
         }
     }
