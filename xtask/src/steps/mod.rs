@@ -275,7 +275,7 @@ impl Run<'_> {
             }
         });
         lines.push("     Running python (interop/tests)".to_owned());
-        let passed = outcome.lines.iter().rev().find_map(|line| cargo_output::passed(line)).unwrap_or(0);
+        let passed = outcome.lines.iter().filter_map(|line| cargo_output::passed_name(line)).count();
         lines.extend(outcome.lines);
         let mut tally = Tally { passed, ..Tally::default() };
         if outcome.end != End::Success {
