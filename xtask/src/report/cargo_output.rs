@@ -138,7 +138,7 @@ pub fn title(line: &str) -> Option<String> {
 /// `skipped: WHAT (REASON)`, or `test WHAT ... ignored, REASON`.
 fn skip(line: &str) -> Option<Skip> {
     let (what, reason) = match line.trim().strip_prefix("skipped: ") {
-        Some(told) => told.strip_suffix(')')?.split_once(" (")?,
+        Some(named) => named.strip_suffix(')')?.split_once(" (")?,
         None => {
             line.strip_prefix("test ")?.split_once(" ... ").filter(|(_, end)| end.starts_with("ignored"))?
         }

@@ -18,11 +18,11 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("interop/src", 8_772),
     ("interop/python", 14_337),
     ("benches", 9_415),
-    ("xtask", 5_447),
+    ("xtask", 5_257),
     ("examples", 2_700),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 124_004;
+pub const TOTAL_BUDGET: usize = 123_814;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[
