@@ -200,10 +200,6 @@ class Generator(JointDraws):
         dist : Distribution, optional
         team : Team, optional
 
-        Returns
-        -------
-        Array
-
         Examples
         --------
         >>> import partita as pt
