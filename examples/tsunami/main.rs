@@ -27,7 +27,7 @@ use partita::prelude::*;
 use serde_json::json;
 
 use animation::Animation;
-use picture::{Caption, PartBox, Picture};
+use picture::{Caption, Picture};
 use scheme::{Fixed, NECESSARY_ARRAYS, Numbers};
 use terrain::{Result, Terrain};
 
@@ -333,13 +333,7 @@ impl Album {
         }
         std::fs::create_dir_all(&options.out)
             .map_err(|e| format!("--out {}: {e}; choose a folder that can be made", options.out.display()))?;
-        let parts: Vec<PartBox> = (0..dist.parts())
-            .map(|part| {
-                let owned = dist.owned(part);
-                let corner = |index: &partita::index::Index| [index[0] as usize, index[1] as usize];
-                PartBox { start: corner(owned.start()), stop: corner(owned.stop()) }
-            })
-            .collect();
+        let parts: Vec<_> = (0..dist.parts()).map(|part| dist.owned(part)).collect();
         let [rows, cols] = terrain.shape();
         let caption = Caption {
             title: "A tsunami enters the Salish Sea".to_owned(),

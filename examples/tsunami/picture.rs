@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
+use partita::index::{Index, Region};
 use tiny_skia::{GradientStop, LinearGradient, Pixmap, PixmapPaint, Point, SpreadMode, Transform};
 
 use super::drawing::{Drawing, Line, Rgba, Style, plain};
@@ -54,15 +55,6 @@ const PLACES: [(&str, f64, f64, f32, bool); 10] = [
     ("Tofino", 49.20, -125.75, 14.0, false),
 ];
 
-/// The cells one part owns: rows and columns, half-open.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PartBox {
-    /// First row and column.
-    pub start: [usize; 2],
-    /// One past the last row and column.
-    pub stop: [usize; 2],
-}
-
 /// What is drawn around the map.
 #[derive(Clone, Debug)]
 pub struct Caption {
@@ -92,7 +84,7 @@ impl Picture {
     /// pixels wide, at least 320.
     pub fn new(
         terrain: &Terrain,
-        parts: &[PartBox],
+        parts: &[Region],
         range: f64,
         width: u32,
         caption: &Caption,
@@ -181,9 +173,9 @@ impl Layout {
     }
 
     /// Position of a row and column boundary.
-    fn cell(&self, row: usize, col: usize) -> (f64, f64) {
-        let [rows, cols] = self.cells;
-        (LEFT + self.map[0] * col as f64 / cols, TOP + self.map[1] * (1.0 - row as f64 / rows))
+    fn cell(&self, at: &Index) -> (f64, f64) {
+        let ([rows, cols], [row, col]) = (self.cells, [at[0], at[1]].map(|n| n as f64));
+        (LEFT + self.map[0] * col / cols, TOP + self.map[1] * (1.0 - row / rows))
     }
 
     /// Position of a point of the Earth.
@@ -193,7 +185,7 @@ impl Layout {
     }
 
     /// All that lies above the water.
-    fn draw(&self, to: &mut Drawing, terrain: &Terrain, parts: &[PartBox], range: f64, caption: &Caption) {
+    fn draw(&self, to: &mut Drawing, terrain: &Terrain, parts: &[Region], range: f64, caption: &Caption) {
         // Ubuntu Light alone is too thin for a headline.
         let bold = Style { halo: Some(Line { width: 0.5, ..THIN }), ..LEFT_OF };
         to.text((LEFT, 40.0), 28.0, INK, bold, &caption.title);
@@ -218,15 +210,15 @@ impl Layout {
     }
 
     /// Thin dashed lines where parts meet, and the number of each part in its south-west corner.
-    fn draw_parts(&self, to: &mut Drawing, parts: &[PartBox]) {
-        let [rows, cols] = self.cells.map(|n| n as usize);
+    fn draw_parts(&self, to: &mut Drawing, parts: &[Region]) {
+        let [rows, cols] = self.cells.map(|n| n as i64);
         for (number, part) in parts.iter().enumerate() {
-            let (east, north) = self.cell(part.stop[0], part.stop[1]);
-            let (west, south) = self.cell(part.start[0], part.start[1]);
-            if part.stop[1] < cols {
+            let (east, north) = self.cell(part.stop());
+            let (west, south) = self.cell(part.start());
+            if part.stop()[1] < cols {
                 to.line((east, south), (east, north), BORDER);
             }
-            if part.stop[0] < rows {
+            if part.stop()[0] < rows {
                 to.line((west, north), (east, north), BORDER);
             }
             if (2..=NUMBERED_PARTS).contains(&parts.len()) {
@@ -277,7 +269,7 @@ impl Layout {
         to.text((x + 80.0, top + 0.5 * height), 15.0, INK, upright, "surface elevation (m)");
     }
 
-    fn draw_legend(&self, to: &mut Drawing, parts: &[PartBox]) {
+    fn draw_legend(&self, to: &mut Drawing, parts: &[Region]) {
         let y = TOP + self.map[1] + 50.0;
         let line = y - 5.0;
         to.line((LEFT, line), (LEFT + 32.0, line), COAST);
@@ -299,63 +291,4 @@ fn draw_number(to: &mut Drawing, x: f64, y: f64, number: &str) {
     let width = 10.0 + 8.0 * number.len() as f64;
     to.boxed((x, y - 14.0), (width, 18.0), plain(0xffffffc7), Line { colour: 0x26323a80, ..THIN });
     to.text((x + 0.5 * width, y - 0.5), 13.0, INK, MIDDLE, number);
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use super::*;
-    use ndarray::{Array1, Array2};
-
-    /// Sea 100 m deep with land in the easternmost quarter.
-    fn bay() -> Terrain {
-        let topo = Array2::from_shape_fn((12, 16), |(_, j)| if j < 12 { -100.0 } else { 400.0 });
-        let axis = |from: f64, n: usize| Array1::from_iter((0..n).map(|k| from + 0.1 * k as f64));
-        Terrain::new(topo, &axis(48.0, 12), &axis(-126.0, 16), 2).unwrap()
-    }
-
-    fn picture(terrain: &Terrain) -> Picture {
-        let [rows, cols] = terrain.shape();
-        let parts = [0, cols / 2].map(|from| PartBox { start: [0, from], stop: [rows, from + cols / 2] });
-        let caption = Caption { title: "A < B & C".into(), subtitle: String::new() };
-        Picture::new(terrain, &parts, 2.0, 640, &caption).unwrap()
-    }
-
-    /// Red minus blue where the map is at these fractions of its width and height (from the south).
-    fn redness(frame: &Frame, layout: &Layout, right: f64, up: f64) -> i32 {
-        let (x, y) = (LEFT + layout.map[0] * right, TOP + layout.map[1] * (1.0 - up));
-        let pixel = frame.0.pixel((x / 2.0) as u32, (y / 2.0) as u32).unwrap();
-        i32::from(pixel.red()) - i32::from(pixel.blue())
-    }
-
-    #[test]
-    fn north_is_up_and_red_is_above_and_land_never_changes() {
-        let terrain = bay();
-        let (picture, layout) = (picture(&terrain), Layout::new(&terrain));
-        let [rows, cols] = terrain.shape();
-        let eta: Vec<f32> = (0..rows * cols).map(|k| if k / cols < rows / 2 { -1.0 } else { 1.0 }).collect();
-        let (still, wave) =
-            (picture.frame(&vec![0.0; rows * cols], 0.0).unwrap(), picture.frame(&eta, 0.0).unwrap());
-        assert!(redness(&wave, &layout, 0.3, 0.7) > 60 && redness(&wave, &layout, 0.3, 0.3) < -60);
-        assert!(redness(&still, &layout, 0.3, 0.7).abs() < 12);
-        let land = |frame: &Frame| redness(frame, &layout, 0.9, 0.7);
-        assert_eq!(land(&still), land(&wave));
-    }
-
-    #[test]
-    fn a_surface_of_another_shape_is_refused() {
-        let message = picture(&bay()).frame(&[0.0; 7], 0.0).err().unwrap().to_string();
-        assert!(message.contains("24 x 32") && message.contains('7'), "{message}");
-    }
-
-    #[test]
-    fn files_that_cannot_be_written_are_named() {
-        let frame = picture(&bay()).frame(&vec![0.0; 24 * 32], 0.0).unwrap();
-        let message = frame.save_png(Path::new("no/such/place/a.png")).err().unwrap().to_string();
-        assert!(message.contains("no/such/place/a.png"), "{message}");
-        if cfg!(target_os = "linux") {
-            let message = frame.save_png(Path::new("/dev/full")).err().unwrap().to_string();
-            assert!(message.contains("/dev/full"), "{message}");
-        }
-    }
 }

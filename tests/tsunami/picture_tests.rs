@@ -1,13 +1,14 @@
-//! The start of the wave, the scales of pictures, and animations.
+//! The start of the wave, the scales of pictures, pictures and animations.
 
 use std::fs::File;
 use std::path::Path;
 
 use ndarray::{Array1, Array2};
+use partita::index::Region;
 use tiny_skia::{Color, Pixmap};
 
 use crate::animation::Animation;
-use crate::picture::Frame;
+use crate::picture::{Caption, Frame, Picture};
 use crate::scale::{bar_ticks, clock, stretch, ticks};
 use crate::terrain::Terrain;
 use crate::wave::{AMPLITUDE, COURANT, GRAVITY, SPONGE_TIME, incoming_wave, sponge, time_step};
@@ -54,6 +55,60 @@ fn the_sponge_is_dry_of_effect_inside_and_the_step_obeys_courant() {
     let sponge = sponge(&terrain, step);
     assert_eq!(sponge[[15, 20]], 0.0);
     assert!(sponge[[0, 0]] > sponge[[2, 2]] && sponge[[2, 2]] > 0.0 && sponge[[0, 0]] < step / SPONGE_TIME);
+}
+
+/// Sea 100 m deep with land in the easternmost quarter.
+fn bay() -> Terrain {
+    let topo = Array2::from_shape_fn((12, 16), |(_, j)| if j < 12 { -100.0 } else { 400.0 });
+    let axis = |from: f64, n: usize| Array1::from_iter((0..n).map(|k| from + 0.1 * k as f64));
+    Terrain::new(topo, &axis(48.0, 12), &axis(-126.0, 16), 2).unwrap()
+}
+
+fn picture(terrain: &Terrain) -> Picture {
+    let [rows, cols] = terrain.shape().map(|n| n as i64);
+    let parts = [0, cols / 2].map(|from| Region::new(&[0, from], &[rows, from + cols / 2]).unwrap());
+    let caption = Caption { title: "A < B & C".into(), subtitle: String::new() };
+    Picture::new(terrain, &parts, 2.0, 640, &caption).unwrap()
+}
+
+/// Red minus blue where the map is at these fractions of its width and height (from the south). Left and
+/// right of the map are 58 and 112 units of the width's 1280, above and below it 78 and 76.
+fn redness(Frame(image): &Frame, right: f64, up: f64) -> i32 {
+    let unit = f64::from(image.width()) / 1280.0;
+    let height = f64::from(image.height()) / unit;
+    let (x, y) = (58.0 + (1280.0 - 58.0 - 112.0) * right, 78.0 + (height - 78.0 - 76.0) * (1.0 - up));
+    let pixel = image.pixel((x * unit) as u32, (y * unit) as u32).unwrap();
+    i32::from(pixel.red()) - i32::from(pixel.blue())
+}
+
+#[test]
+fn north_is_up_and_red_is_above_and_land_never_changes() {
+    let terrain = bay();
+    let picture = picture(&terrain);
+    let [rows, cols] = terrain.shape();
+    let eta: Vec<f32> = (0..rows * cols).map(|k| if k / cols < rows / 2 { -1.0 } else { 1.0 }).collect();
+    let (still, wave) =
+        (picture.frame(&vec![0.0; rows * cols], 0.0).unwrap(), picture.frame(&eta, 0.0).unwrap());
+    assert!(redness(&wave, 0.3, 0.7) > 60 && redness(&wave, 0.3, 0.3) < -60);
+    assert!(redness(&still, 0.3, 0.7).abs() < 12);
+    assert_eq!(redness(&still, 0.9, 0.7), redness(&wave, 0.9, 0.7));
+}
+
+#[test]
+fn a_surface_of_another_shape_is_refused() {
+    let message = picture(&bay()).frame(&[0.0; 7], 0.0).err().unwrap().to_string();
+    assert!(message.contains("24 x 32") && message.contains('7'), "{message}");
+}
+
+#[test]
+fn files_that_cannot_be_written_are_named() {
+    let frame = picture(&bay()).frame(&vec![0.0; 24 * 32], 0.0).unwrap();
+    let message = frame.save_png(Path::new("no/such/place/a.png")).err().unwrap().to_string();
+    assert!(message.contains("no/such/place/a.png"), "{message}");
+    if cfg!(target_os = "linux") {
+        let message = frame.save_png(Path::new("/dev/full")).err().unwrap().to_string();
+        assert!(message.contains("/dev/full"), "{message}");
+    }
 }
 
 fn plain(r: u8, g: u8, b: u8) -> Frame {

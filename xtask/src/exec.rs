@@ -43,7 +43,7 @@ pub struct Outcome {
 }
 
 /// Runs `command`, calling `show` with each line as it comes.
-pub fn run(command: Command, silence: Duration, mut show: impl FnMut(&str)) -> Outcome {
+pub fn run(command: &mut Command, silence: Duration, mut show: impl FnMut(&str)) -> Outcome {
     let (mut child, output) = match start(command) {
         Ok(started) => started,
         Err(error) => return Outcome { end: End::NotStarted(error.to_string()), lines: Vec::new() },
@@ -72,8 +72,8 @@ pub fn run(command: Command, silence: Duration, mut show: impl FnMut(&str)) -> O
 }
 
 /// Runs `command` and shows its lines.
-pub fn show(command: Command) -> Outcome {
-    run(command, SILENCE, |line| println!("{line}"))
+pub fn show(mut command: Command) -> Outcome {
+    run(&mut command, SILENCE, |line| println!("{line}"))
 }
 
 /// A command that is one check, whose lines are shown; they join `lines`.
@@ -86,16 +86,17 @@ pub fn check(name: &str, command: Command, lines: &mut Vec<String>) -> Tally {
     }
 }
 
-/// Takes the command by value: it holds the pipe's writing end, which must be gone for the
-/// reader to see the end.
-fn start(mut command: Command) -> std::io::Result<(Child, PipeReader)> {
+fn start(command: &mut Command) -> std::io::Result<(Child, PipeReader)> {
     let (output, writer) = std::io::pipe()?;
     // Vulkan drivers and MPI look for this folder and complain where there is none.
     if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
         command.env("XDG_RUNTIME_DIR", std::env::temp_dir());
     }
     command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
-    Ok((command.spawn()?, output))
+    let started = command.spawn();
+    // The command holds the pipe's writing end, which must be gone for the reader to see the end.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    Ok((started?, output))
 }
 
 fn read_lines(output: PipeReader) -> Receiver<String> {
@@ -164,16 +165,16 @@ mod tests {
     #[test]
     fn both_outputs_are_kept_in_order() {
         let mut shown = 0;
-        let outcome = run(shell("echo a; echo b >&2; echo c; exit 3"), SILENCE, |_| shown += 1);
+        let outcome = run(&mut shell("echo a; echo b >&2; echo c; exit 3"), SILENCE, |_| shown += 1);
         assert_eq!(outcome.lines, ["a", "b", "c"]);
         assert_eq!(shown, 3);
         assert!(matches!(outcome.end, End::Failure(_)));
-        assert_eq!(run(shell("true"), SILENCE, |_| ()).end, End::Success);
+        assert_eq!(run(&mut shell("true"), SILENCE, |_| ()).end, End::Success);
     }
 
     #[test]
     fn a_missing_program_is_an_end() {
-        let outcome = run(Command::new("no-such-program-anywhere"), SILENCE, |_| ());
+        let outcome = run(&mut Command::new("no-such-program-anywhere"), SILENCE, |_| ());
         assert!(matches!(outcome.end, End::NotStarted(_)));
     }
 
@@ -181,7 +182,7 @@ mod tests {
     #[test]
     fn silence_stops_the_program_and_all_below_it() {
         let limit = Duration::from_millis(500);
-        let outcome = run(shell("sleep 600 & echo $!; wait"), limit, |_| ());
+        let outcome = run(&mut shell("sleep 600 & echo $!; wait"), limit, |_| ());
         assert_eq!(outcome.end, End::Silent(limit));
         let sleeper = std::path::Path::new("/proc").join(&outcome.lines[0]);
         // The orphan stays visible until its new parent collects it, but no longer as a sleeper.

@@ -155,8 +155,7 @@ fn lead(is_root: bool, sudo_without_password: bool) -> Option<&'static [&'static
 fn execute(words: &[&str], root: &Path) -> Result<(), String> {
     let (program, arguments) = words.split_first().ok_or("nothing to run")?;
     let mut command = Command::new(program);
-    command.args(arguments).current_dir(root);
-    match run(command, SILENCE, |line| println!("  {line}")).end {
+    match run(command.args(arguments).current_dir(root), SILENCE, |line| println!("  {line}")).end {
         End::Success => Ok(()),
         end => Err(format!("`{}` {end}", words.join(" "))),
     }

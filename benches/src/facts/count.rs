@@ -57,48 +57,36 @@ pub struct KernelFacts {
 impl KernelFacts {
     /// The head of the table.
     pub fn head() -> String {
-        let columns = [
-            "target",
-            "case",
-            "type",
-            "entry",
-            "grid x block",
-            "registers",
-            "spills",
-            "shared",
-            "barriers in loops",
-            "16-byte loads a point",
-            "narrower",
-            "loads before use",
-            "instructions a point",
-            "text bytes",
-            "ptxas",
-        ];
+        let columns = KernelFacts::default().cells().map(|(column, _)| column);
         format!("| {} |\n|{}\n", columns.join(" | "), "---|".repeat(columns.len()))
     }
 
     /// Its row of the table.
     pub fn row(&self) -> String {
+        format!("| {} |\n", self.cells().map(|(_, cell)| cell).join(" | "))
+    }
+
+    /// The columns of the table, and what it has in each.
+    fn cells(&self) -> [(&'static str, String); 15] {
         let join = |extents: [u32; 3]| extents.map(|extent| extent.to_string()).join(",");
         let of = if self.launches > 1 { format!(" (of {})", self.launches) } else { String::new() };
-        let cells = [
-            self.target.to_owned(),
-            self.case.to_owned(),
-            self.dtype.clone(),
-            self.entry.clone() + &of,
-            format!("{} x {}", join(self.grid), join(self.block)),
-            self.registers.to_string(),
-            self.spills.to_string(),
-            self.shared_bytes.to_string(),
-            self.barriers_in_loops.to_string(),
-            format!("{:.3}", self.wide_loads),
-            format!("{:.3}", self.narrow_loads),
-            self.loads_before_use.to_string(),
-            format!("{:.1}", self.instructions),
-            self.text_bytes.to_string(),
-            format!("{:.2} s", self.ptxas_seconds),
-        ];
-        format!("| {} |\n", cells.join(" | "))
+        [
+            ("target", self.target.to_owned()),
+            ("case", self.case.to_owned()),
+            ("type", self.dtype.clone()),
+            ("entry", self.entry.clone() + &of),
+            ("grid x block", format!("{} x {}", join(self.grid), join(self.block))),
+            ("registers", self.registers.to_string()),
+            ("spills", self.spills.to_string()),
+            ("shared", self.shared_bytes.to_string()),
+            ("barriers in loops", self.barriers_in_loops.to_string()),
+            ("16-byte loads a point", format!("{:.3}", self.wide_loads)),
+            ("narrower", format!("{:.3}", self.narrow_loads)),
+            ("loads before use", self.loads_before_use.to_string()),
+            ("instructions a point", format!("{:.1}", self.instructions)),
+            ("text bytes", self.text_bytes.to_string()),
+            ("ptxas", format!("{:.2} s", self.ptxas_seconds)),
+        ]
     }
 }
 

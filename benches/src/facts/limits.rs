@@ -122,18 +122,13 @@ mod tests {
             ..KernelFacts::default()
         };
         assert_eq!(beyond(&good), Vec::<String>::new());
-        let bad = [
-            KernelFacts { spills: 8, ..good.clone() },
-            KernelFacts { wide_loads: 0.75, ..good.clone() },
-            KernelFacts { narrow_loads: 0.5, ..good.clone() },
-            KernelFacts { barriers_in_loops: 1, ..good.clone() },
-            KernelFacts { agreement: 0.5, ..good.clone() },
+        let of_elements = [
+            (KernelFacts { spills: 8, ..good.clone() }, "spilled"),
+            (KernelFacts { wide_loads: 0.75, ..good.clone() }, "0.7500 loads"),
+            (KernelFacts { narrow_loads: 0.5, ..good.clone() }, "less than 16"),
+            (KernelFacts { barriers_in_loops: 1, ..good.clone() }, "barriers"),
+            (KernelFacts { agreement: 0.5, ..good.clone() }, "0.500 of the bytes"),
         ];
-        let words = ["spilled", "0.7500 loads", "less than 16", "barriers", "0.500 of the bytes"];
-        for (facts, word) in bad.iter().zip(words) {
-            let said = beyond(facts);
-            assert!(said.len() == 1 && said[0].contains(word), "{said:?}");
-        }
         assert_eq!(
             beyond(&KernelFacts { group: "S2", narrow_loads: 1.0, ..good.clone() }),
             Vec::<String>::new()
@@ -147,33 +142,19 @@ mod tests {
         let block = [32, 8, 1];
         let of = KernelFacts { group: "S2", needs: Some(needs), loads_before_use: 22, block, ..good };
         assert_eq!(beyond(&of), Vec::<String>::new());
-        let bad = [
-            KernelFacts { registers: 89, ..of.clone() },
-            KernelFacts { wide_loads: 1.25, ..of.clone() },
-            KernelFacts { narrow_loads: 0.7, ..of.clone() },
-            KernelFacts { barriers_in_loops: 1, ..of.clone() },
-            KernelFacts { loads_before_use: 13, ..of.clone() },
-            KernelFacts { block: [128, 1, 1], ..of.clone() },
-            KernelFacts {
-                case: "turned_too",
-                narrow_loads: 0.1,
-                wide_loads: 0.9,
-                text_bytes: 33_001,
-                ..of.clone()
-            },
-            KernelFacts { case: "expsin", dtype: "f16".to_owned(), instructions: 42.1, ..of },
+        let turned = KernelFacts { case: "turned_too", narrow_loads: 0.1, wide_loads: 0.9, ..of.clone() };
+        let expsin = KernelFacts { case: "expsin", dtype: "f16".to_owned(), ..of.clone() };
+        let of_stencils = [
+            (KernelFacts { registers: 89, ..of.clone() }, "89 registers"),
+            (KernelFacts { wide_loads: 1.25, ..of.clone() }, "1.2500 loads"),
+            (KernelFacts { narrow_loads: 0.7, ..of.clone() }, "0.7000 loads"),
+            (KernelFacts { barriers_in_loops: 1, ..of.clone() }, "barriers"),
+            (KernelFacts { loads_before_use: 13, ..of.clone() }, "13 loads before"),
+            (KernelFacts { block: [128, 1, 1], ..of }, "blocks of 128"),
+            (KernelFacts { text_bytes: 33_001, ..turned }, "33.00 KB of text"),
+            (KernelFacts { instructions: 42.1, ..expsin }, "42.10 instructions"),
         ];
-        let words = [
-            "89 registers",
-            "1.2500 loads",
-            "0.7000 loads",
-            "barriers",
-            "13 loads before",
-            "blocks of 128",
-            "33.00 KB of text",
-            "42.10 instructions",
-        ];
-        for (facts, word) in bad.iter().zip(words) {
+        for (facts, word) in of_elements.iter().chain(&of_stencils) {
             let said = beyond(facts);
             assert!(said.len() == 1 && said[0].contains(word), "{said:?}");
         }

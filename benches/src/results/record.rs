@@ -123,6 +123,11 @@ impl Line {
 }
 
 impl Missing {
+    pub fn new(workload: &str, who: &str, dtype: &str, reason: &str) -> Missing {
+        let [workload, who, dtype, reason] = [workload, who, dtype, reason].map(str::to_owned);
+        Missing { workload, who, dtype, reason }
+    }
+
     pub fn sentence(&self) -> String {
         format!("{} {} on {} ({})", self.workload, self.dtype, self.who, self.reason)
     }
@@ -204,14 +209,8 @@ mod tests {
 
     #[test]
     fn what_is_skipped_for_one_reason_is_one_sentence() {
-        let missing = |workload: &str, dtype: &str, reason: &str| {
-            Line::Skipped(Missing {
-                workload: workload.to_owned(),
-                who: "numexpr".to_owned(),
-                dtype: dtype.to_owned(),
-                reason: reason.to_owned(),
-            })
-        };
+        let missing =
+            |workload, dtype, reason| Line::Skipped(Missing::new(workload, "numexpr", dtype, reason));
         let lines = [missing("max", "f32", "no"), missing("copy", "f16", "no"), missing("norm", "f32", "no")];
         assert_eq!(skipped(&lines), ["numexpr f32: max, norm (no)", "numexpr f16: copy (no)"]);
     }
@@ -222,12 +221,7 @@ mod tests {
             Record::of_time("E1", "triad", "host", vec![0.1, 1.0 / 3.0, 0.25]).moving(3e9, Some(24.0));
         assert_eq!(record.gb_s, Some(12.0));
         assert_eq!(record.fraction, Some(0.5));
-        let skipped = Missing {
-            workload: "triad".to_owned(),
-            who: "wgpu".to_owned(),
-            dtype: "f64".to_owned(),
-            reason: "no \"f64\"\nhere".to_owned(),
-        };
+        let skipped = Missing::new("triad", "wgpu", "f64", "no \"f64\"\nhere");
         let lines = vec![
             Line::Machine(Machine::example()),
             Line::Record(record),
@@ -260,12 +254,7 @@ mod tests {
         let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/benchmarks.md");
         let document = std::fs::read_to_string(document).expect("the document");
         let (_, table) = document.split_once("## Result files").expect("a section");
-        let missing = Missing {
-            workload: String::new(),
-            who: String::new(),
-            dtype: String::new(),
-            reason: String::new(),
-        };
+        let missing = Missing::new("", "", "", "");
         let record = Record::of_time("E1", "triad", "host", vec![0.5]);
         for line in [Line::Machine(Machine::example()), Line::Record(record), Line::Failed(missing)] {
             let mut found = Vec::new();

@@ -63,30 +63,40 @@ fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     found
 }
 
+/// A table with a column for each contender and a row for each name; whether there is anything in it.
+fn table(
+    head: &str,
+    records: &[&&Record],
+    name: fn(&Record) -> String,
+    cell: fn(&Record) -> String,
+    text: &mut String,
+) -> bool {
+    let who = distinct(records.iter().map(|record| record.who.as_str()));
+    if who.is_empty() {
+        return false;
+    }
+    let _ = writeln!(text, "| {head} | {} |", who.join(" | "));
+    let _ = writeln!(text, "|---|{}", "---|".repeat(who.len()));
+    for row in distinct(records.iter().map(|record| name(record))) {
+        let of = |who: &&str| records.iter().find(|record| record.who == *who && name(record) == row);
+        let cells = who.iter().map(|who| of(who).map_or("-".to_owned(), |record| cell(record)));
+        let _ = writeln!(text, "| {row} | {} |", cells.collect::<Vec<_>>().join(" | "));
+    }
+    true
+}
+
 fn bandwidths(records: &[&Record], text: &mut String) {
     let moving: Vec<&&Record> = records.iter().filter(|record| record.gb_s.is_some()).collect();
-    let who = distinct(moving.iter().map(|record| record.who.as_str()));
-    if who.is_empty() {
-        return;
+    let cell = |record: &Record| match record {
+        Record { workload, operations, time, .. } if workload == "arithmetic" => {
+            format!("{:.1} Gop/s", operations / time.median_s / 1e9)
+        }
+        Record { gb_s: Some(gb_s), fraction: Some(fraction), .. } => format!("{gb_s:.1} ({fraction:.2})"),
+        Record { gb_s, .. } => gb_s.map_or("-".to_owned(), |gb_s| format!("{gb_s:.1}")),
+    };
+    if table("GB/s (fraction of the copy beside it)", &moving, row, cell, text) {
+        text.push('\n');
     }
-    let _ = writeln!(text, "| GB/s (fraction of the copy beside it) | {} |", who.join(" | "));
-    let _ = writeln!(text, "|---|{}", "---|".repeat(who.len()));
-    for name in distinct(moving.iter().map(|record| row(record))) {
-        let cells = who.iter().map(|who| {
-            match moving.iter().find(|record| record.who == *who && row(record) == name) {
-                Some(record) if record.workload == "arithmetic" => {
-                    format!("{:.1} Gop/s", record.operations / record.time.median_s / 1e9)
-                }
-                Some(Record { gb_s: Some(gb_s), fraction: Some(fraction), .. }) => {
-                    format!("{gb_s:.1} ({fraction:.2})")
-                }
-                Some(Record { gb_s: Some(gb_s), .. }) => format!("{gb_s:.1}"),
-                _ => "-".to_owned(),
-            }
-        });
-        let _ = writeln!(text, "| {name} | {} |", cells.collect::<Vec<_>>().join(" | "));
-    }
-    text.push('\n');
 }
 
 /// W1: how fast wgpu adapters are beside the fastest other device of the run.
@@ -111,26 +121,11 @@ fn beside(records: &[&Record], text: &mut String) {
 
 fn times(records: &[&Record], text: &mut String) {
     let timed: Vec<&&Record> = records.iter().filter(|record| record.gb_s.is_none()).collect();
-    let who = distinct(timed.iter().map(|record| record.who.as_str()));
-    if who.is_empty() {
-        return;
-    }
-    let _ = writeln!(text, "| time, median (p10 to p90) | {} |", who.join(" | "));
-    let _ = writeln!(text, "|---|{}", "---|".repeat(who.len()));
-    for name in distinct(timed.iter().map(|record| record.workload.as_str())) {
-        let cells = who.iter().map(|who| {
-            match timed.iter().find(|record| record.who == *who && record.workload == name) {
-                Some(Record { time, .. }) => format!(
-                    "{} ({} to {})",
-                    duration(time.median_s),
-                    duration(time.p10_s),
-                    duration(time.p90_s)
-                ),
-                None => "-".to_owned(),
-            }
-        });
-        let _ = writeln!(text, "| {name} | {} |", cells.collect::<Vec<_>>().join(" | "));
-    }
+    let cell = |Record { time, .. }: &Record| {
+        let [middle, low, high] = [time.median_s, time.p10_s, time.p90_s].map(duration);
+        format!("{middle} ({low} to {high})")
+    };
+    table("time, median (p10 to p90)", &timed, |record| record.workload.clone(), cell, text);
 }
 
 /// Seconds with three digits and a fitting unit.
@@ -171,12 +166,7 @@ mod tests {
         fs::create_dir_all(&folder).expect("folder");
         let files = ["One", "Other"].map(|processor| {
             let machine = Machine { processor: processor.to_owned(), ..Machine::example() };
-            let failed = Missing {
-                workload: "triad".to_owned(),
-                who: "wgpu".to_owned(),
-                dtype: "f64".to_owned(),
-                reason: "no f64 here".to_owned(),
-            };
+            let failed = Missing::new("triad", "wgpu", "f64", "no f64 here");
             let record = Record::of_time("E1", "copy", "host", vec![0.9, 1.0, 1.2]).moving(16e9, Some(32.0));
             let lines = [Line::Machine(machine), Line::Record(record), Line::Failed(failed)];
             let file = folder.join(processor);

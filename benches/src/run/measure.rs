@@ -212,9 +212,7 @@ impl Progress<'_> {
 
     /// Names what has no figure: a device may lack a type, anything else that goes wrong is a failure.
     fn without(&mut self, workload: &str, who: &str, dtype: DType, error: &anyhow::Error) {
-        let reason = format!("{error:#}");
-        let missing =
-            Missing { workload: workload.to_owned(), who: who.to_owned(), dtype: dtype.to_string(), reason };
+        let missing = Missing::new(workload, who, &dtype.to_string(), &format!("{error:#}"));
         let lacks = matches!(error.downcast_ref(), Some(partita::Error::Unsupported { .. }));
         let verdict = if lacks { "skipped" } else { "failed" };
         self.bar.suspend(|| eprintln!("{verdict}: {}", missing.sentence()));

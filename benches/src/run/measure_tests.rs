@@ -121,8 +121,7 @@ fn a_wrong_result_is_a_failed_line_and_no_figure() {
         let spoilt = Workload { group: "test", name: "spoilt", formula, ..*scale };
         let workload: &'static Workload = Box::leak(Box::new(spoilt));
         let wanted = wanted(&[]);
-        let bar = ProgressBar::hidden();
-        let mut progress = Progress::of(&wanted, bar);
+        let mut progress = Progress::of(&wanted, ProgressBar::hidden());
         progress.workload(workload, DType::F32, None).expect("a line either way");
         progress.lines
     };
@@ -137,8 +136,7 @@ fn a_wrong_result_is_a_failed_line_and_no_figure() {
 #[test]
 fn a_case_that_finds_an_error_is_a_failed_line() {
     let wanted = wanted(&[]);
-    let bar = ProgressBar::hidden();
-    let mut progress = Progress::of(&wanted, bar);
+    let mut progress = Progress::of(&wanted, ProgressBar::hidden());
     let measure: Measure = Box::new(|_| anyhow::bail!("other bits than step by step"));
     let case = Case { group: "T1", name: "deep8", text: "", is_typed: false, measure };
     progress.alone(&Device::host(), &[case], None).expect("a line");

@@ -16,6 +16,14 @@ fn triad() -> Request<'static> {
     Request { workload: "triad", dtype: DType::F64, repeats: 5, seconds: 0.25, sets: 3 }
 }
 
+/// What a peer says in place of a time.
+fn said(peers: &Peers, peer: &str) -> String {
+    match peers.turn(peer, &triad()) {
+        Outcome::Skipped(said) => said,
+        other => panic!("{other:?}"),
+    }
+}
+
 fn failure(turns: &str) -> String {
     match fake(turns).expect("a list").turn("numpy", &triad()) {
         Outcome::Failed(reason) => reason,
@@ -72,16 +80,12 @@ fn a_peer_that_dies_or_babbles_has_failed_with_its_last_words() {
 
 #[test]
 fn one_process_loads_a_peer_and_another_comes_after_its_death() {
-    let skipped = |peers: &Peers| match peers.turn("numpy", &triad()) {
-        Outcome::Skipped(who) => who,
-        other => panic!("{other:?}"),
-    };
     let alive = fake(r#"echo "{\"skipped\":\"$$\"}""#).expect("a list");
-    assert_eq!(skipped(&alive), skipped(&alive));
+    assert_eq!(said(&alive, "numpy"), said(&alive, "numpy"));
     let dying = fake(r#"echo "{\"skipped\":\"$$\"}"; read again; exit 1"#).expect("a list");
-    let first = skipped(&dying);
+    let first = said(&dying, "numpy");
     assert!(matches!(dying.turn("numpy", &triad()), Outcome::Failed(_)));
-    assert_ne!(first, skipped(&dying));
+    assert_ne!(first, said(&dying, "numpy"));
 }
 
 #[test]
@@ -89,11 +93,7 @@ fn peers_that_are_together_have_one_process_and_compile_first() {
     let mut peers = fake(r#"echo "{\"skipped\":\"$$ $* $line\"}""#).expect("a list");
     peers.are_together = true;
     peers.compile(&["triad", "sum"], &[DType::F32, DType::F64]);
-    let said = |peer| match peers.turn(peer, &triad()) {
-        Outcome::Skipped(said) => said,
-        other => panic!("{other:?}"),
-    };
-    let (first, second) = (said("numpy"), said("jax"));
+    let (first, second) = (said(&peers, "numpy"), said(&peers, "jax"));
     assert_eq!(first.replace("--peers numpy --only", "--peers jax --only"), second, "one process");
     assert!(first.contains("--together --peers jax,numpy --peers numpy --only triad --dtype f64"), "{first}");
     let compiled = peers.said("", "--compile").expect("answered");

@@ -46,7 +46,7 @@ from ._core.reductions import (
     mean as mean, min as min, prod as prod, sum as sum, tensordot as tensordot, vecdot as vecdot,
 )  # fmt: skip
 from ._core.views.addresses import may_share_memory as may_share_memory, shares_memory as shares_memory
-from ._numpy import dispatch as _dispatch  # noqa: F401 (makes functions methods)
+from ._numpy.dispatch import Methods as _Methods
 from ._numpy.applying import apply_along_axis as apply_along_axis, apply_over_axes as apply_over_axes, vectorize as vectorize
 from ._numpy.creation import (
     array as array, asanyarray as asanyarray, asarray_chkfinite as asarray_chkfinite, ascontiguousarray as ascontiguousarray,
@@ -175,8 +175,8 @@ from ._core.base import BaseArray as _BaseArray  # noqa: E402
 _sys.modules |= {f"{__name__}.collective": collective, f"{__name__}.fft": fft, f"{__name__}.linalg": linalg, f"{__name__}.lib": lib, f"{__name__}.lib.stride_tricks": lib.stride_tricks}
 
 _describe(_sys.modules[__name__], {
-    "Array.": Array, "Array. ": _BaseArray, "collective.": collective, "fft.": fft, "linalg.": linalg, "operators.": operators,
-    "ufunc.": ufunc, "Loop.": Loop, "random.": random, "Generator.": random.Generator,
+    "Array.": Array, "Array. ": _BaseArray, "Array.  ": _Methods, "collective.": collective, "fft.": fft, "linalg.": linalg,
+    "operators.": operators, "ufunc.": ufunc, "Loop.": Loop, "random.": random, "Generator.": random.Generator,
 })  # fmt: skip
 
 # Last, because it looks into NumPy for what is not there.

@@ -28,8 +28,7 @@ P = ParamSpec("P")
 
 class Differentiable:
     """An operator on tensors: one per member of its source in, one per member of its target out, of this process's
-    members. Applying it and going
-    back through it are collective over the world that the partitions are of."""
+    members. Applying it and going back through it are collective over the world that the partitions are of."""
 
     __slots__ = ("operator",)
 

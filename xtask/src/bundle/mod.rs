@@ -5,6 +5,7 @@ pub mod publish;
 
 use crate::exec::{End, SILENCE, run};
 use crate::mpi::cuda;
+use publish::finish;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -52,23 +53,10 @@ const VULKAN: &[&str] = &["/usr/lib/x86_64-linux-gnu/libvulkan.so.1", "/usr/lib6
 
 /// Makes the folder; says how large it is.
 pub fn bundle(root: &Path, cargo: impl Fn() -> Command) -> ExitCode {
-    match make(root, cargo) {
-        Ok((folder, bytes)) => {
-            println!(
-                "{} holds {} MB; on the other machine: bash first.sh, then bash run.sh",
-                folder.display(),
-                bytes / 1_000_000
-            );
-            ExitCode::SUCCESS
-        }
-        Err(message) => {
-            eprintln!("xtask: bundle: {message}");
-            ExitCode::FAILURE
-        }
-    }
+    publish::end("bundle", make(root, cargo))
 }
 
-fn make(root: &Path, cargo: impl Fn() -> Command) -> Result<(PathBuf, u64), String> {
+fn make(root: &Path, cargo: impl Fn() -> Command) -> Result<String, String> {
     let folder = root.join("target/bundle");
     let io = |error: std::io::Error| error.to_string();
     if folder.exists() {
@@ -129,7 +117,8 @@ fn make(root: &Path, cargo: impl Fn() -> Command) -> Result<(PathBuf, u64), Stri
     if bytes > MOST_BYTES {
         return Err(format!("{bytes} bytes are more than the {MOST_BYTES} that should travel"));
     }
-    Ok((folder, bytes))
+    let (folder, megabytes) = (folder.display(), bytes / 1_000_000);
+    Ok(format!("{folder} holds {megabytes} MB; on the other machine: bash first.sh, then bash run.sh"))
 }
 
 /// The GPU whose launches the probe plays.
@@ -195,17 +184,6 @@ fn wheel(root: &Path) -> Command {
     command
 }
 
-/// Runs a command to its end, which must be a success.
-fn finish(command: &mut Command) -> Result<(), String> {
-    match command.status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{command:?} ended with {status}")),
-        Err(error) => {
-            Err(format!("{command:?}: {error}; `cargo xtask test --only setup` gets what is missing"))
-        }
-    }
-}
-
 /// Copies a file, or a folder without what Python leaves in it.
 fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     if let Some(above) = to.parent() {
@@ -230,9 +208,8 @@ fn built(command: Command) -> Result<PathBuf, String> {
 }
 
 /// The programs that a cargo command made.
-fn all_built(command: Command) -> Result<Vec<PathBuf>, String> {
-    let shown = format!("{command:?}");
-    let outcome = run(command, SILENCE, |line| {
+fn all_built(mut command: Command) -> Result<Vec<PathBuf>, String> {
+    let outcome = run(&mut command, SILENCE, |line| {
         if !line.starts_with('{') {
             println!("{line}");
         }
@@ -241,7 +218,7 @@ fn all_built(command: Command) -> Result<Vec<PathBuf>, String> {
         End::Success => {
             Ok(outcome.lines.iter().filter_map(|line| executable(line)).map(PathBuf::from).collect())
         }
-        end => Err(format!("{shown} {end}")),
+        end => Err(format!("{command:?} {end}")),
     }
 }
 

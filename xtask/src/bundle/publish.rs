@@ -34,26 +34,20 @@ fn make_wheel(root: &Path) -> Result<String, String> {
     if cfg!(target_os = "linux") {
         build.args(["--zig", "--compatibility", POLICY]);
     }
-    finish(build)?;
+    finish(&mut build)?;
     let wheel = only_file(&out)?;
-    let mut add = program(root, &tools, "python");
-    add.arg("interop/tests/wheel/add_program.py").arg(&wheel).arg(make_bench(root, &tools)?);
-    finish(add)?;
+    let python = || program(root, &tools, "python");
+    let bench = make_bench(root, &tools)?;
+    finish(python().arg("interop/tests/wheel/add_program.py").arg(&wheel).arg(bench))?;
     let bytes = std::fs::metadata(&wheel).map_err(|error| error.to_string())?.len();
     if bytes > MOST_BYTES {
         return Err(format!("{bytes} bytes are more than the {MOST_BYTES} that a wheel may have"));
     }
     if cfg!(target_os = "linux") {
-        let mut audit = program(root, &tools, "auditwheel");
-        audit.arg("show").arg(&wheel);
-        finish(audit)?;
+        finish(program(root, &tools, "auditwheel").arg("show").arg(&wheel))?;
     }
-    let mut stable = program(root, &tools, "abi3audit");
-    stable.args(["--strict", "--summary"]).arg(&wheel);
-    finish(stable)?;
-    let mut tried = program(root, &tools, "python");
-    tried.arg("interop/tests/wheel/install.py").arg(&wheel);
-    finish(tried)?;
+    finish(program(root, &tools, "abi3audit").args(["--strict", "--summary"]).arg(&wheel))?;
+    finish(python().arg("interop/tests/wheel/install.py").arg(&wheel))?;
     Ok(format!("{} has {:.1} MB", wheel.display(), bytes as f64 / 1e6))
 }
 
@@ -68,12 +62,9 @@ fn make_bench(root: &Path, tools: &Path) -> Result<PathBuf, String> {
     } else {
         build.arg("build");
     }
-    build.args(["--release", "-p", "partita-bench"]);
-    finish(build)?;
+    finish(build.args(["--release", "-p", "partita-bench"]))?;
     let bench = folder.join("release/partita-bench");
-    let mut strip = Command::new("strip");
-    strip.arg(&bench);
-    finish(strip)?;
+    finish(Command::new("strip").arg(&bench))?;
     Ok(bench)
 }
 
@@ -84,16 +75,11 @@ pub fn site(root: &Path) -> ExitCode {
 
 fn make_site(root: &Path) -> Result<String, String> {
     let tools = environment(root, "target/site-tools", &["maturin>=1.14,<2"])?;
-    let mut install = program(root, &tools, "python");
-    install.args(["-m", "pip", "install", "--quiet", "./interop[docs,torch]"]);
-    finish(install)?;
+    let python = || program(root, &tools, "python");
+    finish(python().args(["-m", "pip", "install", "--quiet", "./interop[docs,torch]"]))?;
     let html = root.join("target/site/html");
-    let mut sphinx = program(root, &tools, "python");
-    sphinx.args(["-m", "sphinx", "--fail-on-warning", "--keep-going", "docs/site"]).arg(&html);
-    finish(sphinx)?;
-    let mut links = program(root, &tools, "python");
-    links.arg("docs/site/check_links.py").arg(&html);
-    finish(links)?;
+    finish(python().args(["-m", "sphinx", "--fail-on-warning", "--keep-going", "docs/site"]).arg(&html))?;
+    finish(python().arg("docs/site/check_links.py").arg(&html))?;
     Ok(format!("open {}", html.join("index.html").display()))
 }
 
@@ -113,13 +99,10 @@ pub fn both(root: &Path) -> Tally {
 fn environment(root: &Path, place: &str, packages: &[&str]) -> Result<PathBuf, String> {
     let programs = root.join(place).join("bin");
     if !programs.join("python").exists() {
-        let mut make = Command::new("python3");
-        make.args(["-m", "venv", place]).current_dir(root);
-        finish(make)?;
+        finish(Command::new("python3").args(["-m", "venv", place]).current_dir(root))?;
     }
-    let mut install = program(root, &programs, "python");
-    install.args(["-m", "pip", "install", "--quiet"]).args(packages);
-    finish(install)?;
+    let pip = ["-m", "pip", "install", "--quiet"];
+    finish(program(root, &programs, "python").args(pip).args(packages))?;
     Ok(programs)
 }
 
@@ -152,16 +135,18 @@ fn only_file(folder: &Path) -> Result<PathBuf, String> {
 }
 
 /// Runs a command to its end, which must be a success.
-fn finish(command: Command) -> Result<(), String> {
-    let shown = format!("{command:?}");
+pub(super) fn finish(command: &mut Command) -> Result<(), String> {
     // The largest crate, optimised, is a long silence on a busy machine.
     match run(command, 4 * SILENCE, |line| println!("{line}")).end {
         End::Success => Ok(()),
-        end => Err(format!("{shown} {end}")),
+        end @ End::NotStarted(_) => {
+            Err(format!("{command:?} {end}; `cargo xtask test --only setup` gets what is missing"))
+        }
+        end => Err(format!("{command:?} {end}")),
     }
 }
 
-fn end(chore: &str, made: Result<String, String>) -> ExitCode {
+pub(super) fn end(chore: &str, made: Result<String, String>) -> ExitCode {
     match made {
         Ok(message) => {
             println!("{message}");

@@ -53,24 +53,20 @@ impl Pretence {
     }
 
     /// Runs sections on a machine whose devices are said so; the exit status, and what was started.
-    fn run(&self, sections: &[&str], doctor: &str, budget: &str) -> (Option<i32>, Vec<String>) {
-        self.run_with(sections, doctor, budget, None)
+    fn run(&self, sections: &[&str], doctor: &str) -> (Option<i32>, Vec<String>) {
+        self.run_with(sections, doctor, &[("BUDGET", "570")])
     }
 
-    /// The same with a folder for copies of the results.
+    /// The same with other variables of the script.
     fn run_with(
         &self,
         sections: &[&str],
         doctor: &str,
-        budget: &str,
-        copies: Option<&Path>,
+        variables: &[(&str, &str)],
     ) -> (Option<i32>, Vec<String>) {
         let mut command = Command::new("bash");
         command.arg(self.folder.join("run.sh")).args(sections).env("PRETEND", doctor).env("PEERS", "");
-        command.env("BUDGET", budget).env_remove("OUT").env_remove("QUICK");
-        if let Some(copies) = copies {
-            command.env("OUT", copies);
-        }
+        command.env_remove("OUT").env_remove("QUICK").envs(variables.iter().copied());
         let ended = self.started_by(command);
         if !sections.contains(&"everything") {
             self.check_lines();
@@ -121,13 +117,13 @@ fn every_program_is_started_once_and_not_again() {
     // Who stops a call before its end has a summary of the steps before.
     bundle.program("test-fuzz", "grep -q '^passed test-arrays ' results/summary.txt || exit 9");
     let sections = ["tests", "tsunami", "bench"];
-    let (status, started) = bundle.run(&sections, GPU, "570");
+    let (status, started) = bundle.run(&sections, GPU);
     let programs = PROGRAMS[1..].iter().map(|arguments| arguments[1].to_owned());
     let expected: BTreeSet<String> = tests_of_cuda().chain(programs).collect();
     assert_eq!(started.iter().cloned().collect::<BTreeSet<_>>(), expected);
     assert_eq!(status, Some(3), "the peers are missing:\n{}", bundle.read("summary.txt"));
     assert!(bundle.read("summary.txt").contains("passed tsunami-same-bits "));
-    assert_eq!(bundle.run(&sections, GPU, "570"), (Some(3), Vec::new()));
+    assert_eq!(bundle.run(&sections, GPU), (Some(3), Vec::new()));
 }
 
 #[test]
@@ -135,7 +131,7 @@ fn one_failure_is_named_and_stops_nothing() {
     let bundle = Pretence::new("failure");
     bundle.program("test-arrays", "echo 'a \"quoted\" reason'; exit 7");
     bundle.program("test-fuzz", "echo 'test result: ok. 0 passed; 0 failed'");
-    let (status, started) = bundle.run(&["tests"], GPU, "570");
+    let (status, started) = bundle.run(&["tests"], GPU);
     assert_eq!((status, started.len()), (Some(1), tests_of_cuda().count()));
     let summary = bundle.read("summary.txt");
     let failed: Vec<&str> = summary.lines().filter(|line| line.starts_with("failed ")).collect();
@@ -152,7 +148,7 @@ fn one_failure_is_named_and_stops_nothing() {
     // Programs that failed are tried again, alone.
     bundle.program("test-arrays", "");
     bundle.program("test-fuzz", "");
-    let (status, started) = bundle.run(&["tests"], GPU, "570");
+    let (status, started) = bundle.run(&["tests"], GPU);
     assert_eq!((status, started), (Some(0), vec!["test-arrays".to_owned(), "test-fuzz".to_owned()]));
 }
 
@@ -161,11 +157,11 @@ fn what_does_not_fit_into_a_call_is_left_for_the_next() {
     // A test gets 200 seconds, a third of which at least must be left.
     let bundle = Pretence::new("budget");
     bundle.program("test-arrays", "sleep 4.2; exit 7");
-    let (status, first) = bundle.run(&["tests"], GPU, "70");
+    let (status, first) = bundle.run_with(&["tests"], GPU, &[("BUDGET", "70")]);
     assert_eq!((status, first), (Some(1), vec!["test-arrays".to_owned()]));
     assert!(bundle.read("summary.txt").contains("left test-"));
     bundle.program("test-arrays", "");
-    let (status, second) = bundle.run(&["tests"], GPU, "570");
+    let (status, second) = bundle.run(&["tests"], GPU);
     assert_eq!((status, second.len()), (Some(0), tests_of_cuda().count()));
     assert_eq!(second.last().map(String::as_str), Some("test-arrays"), "what failed comes after what is new");
 }
@@ -176,20 +172,21 @@ fn another_machine_takes_up_what_was_copied() {
     let copies = here.folder.join("copies");
     std::fs::create_dir(&copies).unwrap();
     here.program("test-fuzz", "exit 7");
-    assert_eq!(here.run_with(&["tests"], GPU, "570", Some(&copies)).0, Some(1));
+    let copied = [("BUDGET", "570"), ("OUT", copies.to_str().unwrap())];
+    assert_eq!(here.run_with(&["tests"], GPU, &copied).0, Some(1));
     let mut names: Vec<_> =
         std::fs::read_dir(&copies).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, ["results.tar.gz", "summary.txt"]);
     std::fs::copy(copies.join("results.tar.gz"), there.folder.join("results.tar.gz")).unwrap();
-    assert_eq!(there.run(&["tests"], GPU, "570"), (Some(0), vec!["test-fuzz".to_owned()]));
+    assert_eq!(there.run(&["tests"], GPU), (Some(0), vec!["test-fuzz".to_owned()]));
     assert!(there.read("summary.txt").contains("passed test-arrays "));
 }
 
 #[test]
 fn without_a_gpu_everything_missing_is_named() {
     let bundle = Pretence::new("without");
-    let (status, started) = bundle.run(&[], NO_GPU, "570");
+    let (status, started) = bundle.run(&[], NO_GPU);
     let summary = bundle.read("summary.txt");
     assert_eq!(status, Some(3), "{summary}");
     assert!(started.contains(&"tsunami".to_owned()) && !started.contains(&"heat".to_owned()), "{started:?}");
@@ -215,43 +212,11 @@ fn without_a_gpu_everything_missing_is_named() {
 #[test]
 fn words_it_does_not_know_are_refused() {
     let bundle = Pretence::new("misuse");
-    assert_eq!(bundle.run(&["everything"], GPU, "570"), (Some(2), Vec::new()));
+    assert_eq!(bundle.run(&["everything"], GPU), (Some(2), Vec::new()));
 }
 
 /// A copy of 1000 floats, recorded twice: before the clock runs, and as the case.
-const PTX: &str = "\
-.version 7.8
-.target sm_90
-.address_size 64
-
-.extern .shared .align 16 .b8 row[];
-
-.visible .entry vector_copy(.param .align 8 .b8 launch[24])
-.maxntid 256, 1, 1
-{
-    .reg .b64 %from, %to, %at;
-    .reg .b32 %n, %x, %r<3>;
-    .reg .f32 %v;
-    .reg .pred %p;
-    ld.param.b64 %from, [launch+0];
-    ld.param.b64 %to, [launch+8];
-    ld.param.b32 %n, [launch+16];
-    mov.b32 %r0, %ctaid.x;
-    mov.b32 %r1, %ntid.x;
-    mov.b32 %r2, %tid.x;
-    mad.lo.u32 %x, %r0, %r1, %r2;
-    setp.ge.u32 %p, %x, %n;
-    @%p ret;
-    mad.wide.s32 %at, %x, 4, %from;
-    ld.global.nc.f32 %v, [%at];
-    mov.u32 %r0, row;
-    mad.lo.u32 %r0, %r2, 4, %r0;
-    st.shared.f32 [%r0+64512], %v;
-    mad.wide.s32 %at, %x, 4, %to;
-    st.global.f32 [%at], %v;
-    ret;
-}
-";
+const PTX: &str = include_str!("copy.ptx");
 const LAUNCH: &str = r#"{"ptx":"ab","entry":"vector_copy","grid":[4,1,1],"block":[256,1,1],
 "shared_bytes":65536,"params":"00010000007000000000100000700000e803000000000000",
 "memory":[[123145302310912,8192],[123145303359488,4194304]]}"#;

@@ -23,61 +23,39 @@ enum Library {
 struct Job {
     library: Library,
     processes: usize,
-    settings: &'static [(&'static str, &'static str)],
+    settings: Settings,
     words: &'static str,
 }
+type Settings = &'static [(&'static str, &'static str)];
 
 const NO_IPC: (&str, &str) = ("PARTITA_CUDA_IPC", "0");
 const DENY: (&str, &str) = ("PARTITA_TEST_MPI", "deny");
 
+const FEWER_BYTES: (&str, &str) = ("PARTITA_MPI_MAX_BYTES", "999");
+const ON: (&str, &str) = ("PARTITA_CUDA_AWARE_MPI", "1");
+const OFF: (&str, &str) = ("PARTITA_CUDA_AWARE_MPI", "0");
+const REFUSE: (&str, &str) = ("PARTITA_TEST_MPI", "refuse");
+const GARBLE: (&str, &str) = ("PARTITA_TEST_MPI", "garble");
+const DENIED: &str = "staged: rank 0: the library says that it takes no device pointers";
+const WRONG: &str = "staged: rank 0: 1024 bytes of device memory came wrong";
+
+const fn job(library: Library, processes: usize, settings: Settings, words: &'static str) -> Job {
+    Job { library, processes, settings, words }
+}
+
 const JOBS: &[Job] = &[
-    Job { library: Library::Plain, processes: 3, settings: &[], words: "CUDA IPC between 6 pairs" },
-    Job {
-        library: Library::Plain,
-        processes: 2,
-        settings: &[NO_IPC],
-        words: "staged: rank 0: the library says that it takes no device pointers",
-    },
+    job(Library::Plain, 3, &[], "CUDA IPC between 6 pairs"),
+    job(Library::Plain, 2, &[NO_IPC], DENIED),
     // A library that takes device pointers without saying so gets them only if the user forces it.
-    Job {
-        library: Library::Pretended,
-        processes: 2,
-        settings: &[NO_IPC, DENY],
-        words: "staged: rank 0: the library says that it takes no device pointers",
-    },
-    Job {
-        library: Library::Pretended,
-        processes: 2,
-        settings: &[NO_IPC, DENY, ("PARTITA_CUDA_AWARE_MPI", "1")],
-        words: "device pointers",
-    },
-    Job { library: Library::Pretended, processes: 3, settings: &[NO_IPC], words: "device pointers" },
-    Job {
-        library: Library::Pretended,
-        processes: 2,
-        settings: &[NO_IPC, ("PARTITA_MPI_MAX_BYTES", "999")],
-        words: "device pointers",
-    },
-    Job {
-        library: Library::Pretended,
-        processes: 2,
-        settings: &[NO_IPC, ("PARTITA_CUDA_AWARE_MPI", "0")],
-        words: "staged: rank 0: PARTITA_CUDA_AWARE_MPI=0",
-    },
-    Job {
-        library: Library::Pretended,
-        processes: 2,
-        settings: &[NO_IPC, ("PARTITA_TEST_MPI", "refuse")],
-        words: "staged: rank 0: MPI error",
-    },
-    Job {
-        library: Library::Pretended,
-        processes: 2,
-        settings: &[NO_IPC, ("PARTITA_TEST_MPI", "garble")],
-        words: "staged: rank 0: 1024 bytes of device memory came wrong",
-    },
-    Job { library: Library::Aware, processes: 2, settings: &[NO_IPC], words: "device pointers" },
-    Job { library: Library::Aware, processes: 3, settings: &[NO_IPC], words: "device pointers" },
+    job(Library::Pretended, 2, &[NO_IPC, DENY], DENIED),
+    job(Library::Pretended, 2, &[NO_IPC, DENY, ON], "device pointers"),
+    job(Library::Pretended, 3, &[NO_IPC], "device pointers"),
+    job(Library::Pretended, 2, &[NO_IPC, FEWER_BYTES], "device pointers"),
+    job(Library::Pretended, 2, &[NO_IPC, OFF], "staged: rank 0: PARTITA_CUDA_AWARE_MPI=0"),
+    job(Library::Pretended, 2, &[NO_IPC, REFUSE], "staged: rank 0: MPI error"),
+    job(Library::Pretended, 2, &[NO_IPC, GARBLE], WRONG),
+    job(Library::Aware, 2, &[NO_IPC], "device pointers"),
+    job(Library::Aware, 3, &[NO_IPC], "device pointers"),
 ];
 
 /// The folder into which [`build`] puts the library and its launcher.

@@ -126,7 +126,7 @@ impl Job<'_> {
         command.arg("fault").env("PARTITA_FAULT", fault);
         command.env("PARTITA_DEADLINE_SECONDS", DEADLINE.to_string());
         let mut fault = None;
-        let outcome = run(command, START, |line| {
+        let outcome = run(&mut command, START, |line| {
             if line.contains("a fault on purpose now") {
                 fault.get_or_insert_with(Instant::now);
             }

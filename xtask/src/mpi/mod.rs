@@ -128,7 +128,7 @@ impl Mpi {
             command.arg(what);
             let name = format!("{}: mpiexec -n 3 {what}", self.name);
             println!("\n-- {name}, in which one rank does something else");
-            let outcome = run(command, SILENCE, |_| {});
+            let outcome = run(&mut command, SILENCE, |_| {});
             let noticed =
                 outcome.lines.iter().filter(|line| line.contains(&format!("ran: mpi-{what} 1"))).count();
             lines.extend(outcome.lines.iter().filter(|line| line.starts_with("ran: ")).cloned());

@@ -269,13 +269,13 @@ impl Run<'_> {
             Driver::of(self.root).for_command(&mut tests, SEVERAL);
             tests.env("PARTITA_TEST_DEVICES", "cuda");
         }
-        let outcome = run(tests, SILENCE, |line| {
+        let outcome = run(&mut tests, SILENCE, |line| {
             if !line.trim_end_matches(']').ends_with('%') && cargo_output::passed_name(line).is_none() {
                 println!("{line}");
             }
         });
         lines.push("     Running python (interop/tests)".to_owned());
-        let passed = outcome.lines.iter().rev().find_map(|line| cargo_output::passed(line)).unwrap_or(0);
+        let passed = outcome.lines.iter().filter_map(|line| cargo_output::passed_name(line)).count();
         lines.extend(outcome.lines);
         let mut tally = Tally { passed, ..Tally::default() };
         if outcome.end != End::Success {
@@ -328,7 +328,7 @@ fn run_tests(mut command: Command) -> Outcome {
     // A test's output is read from behind its result, so it must not be passed through.
     command.env_remove("RUST_TEST_NOCAPTURE");
     let mut inside = false;
-    run(command, SILENCE, |line| {
+    run(&mut command, SILENCE, |line| {
         inside |= cargo_output::title(line).is_some();
         if cargo_output::worth_showing(line, inside) {
             println!("{line}");

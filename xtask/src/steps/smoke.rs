@@ -110,7 +110,7 @@ impl Run<'_> {
                 command.args(["--grid", grid]);
             }
             let layout = format!("{name}: {parts} parts {grid}");
-            let end = run(command, SILENCE, |_| {}).end;
+            let end = run(&mut command, SILENCE, |_| {}).end;
             let surface = std::fs::read(&dump).unwrap_or_default();
             if end != End::Success || surface.is_empty() {
                 return Tally::failed(format!("{layout}: {end}"));

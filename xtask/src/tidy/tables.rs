@@ -16,13 +16,13 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("engine/src", 46_884),
     ("simcuda/src", 8_530),
     ("interop/src", 8_772),
-    ("interop/python", 14_340),
-    ("benches", 9_415),
-    ("xtask", 5_447),
-    ("examples", 2_700),
+    ("interop/python", 14_268),
+    ("benches", 9_354),
+    ("xtask", 5_257),
+    ("examples", 2_627),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 124_007;
+pub const TOTAL_BUDGET: usize = 123_611;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

@@ -104,6 +104,12 @@ def ravel(a: A, order: str = "C") -> A:
     return reshape(a, (a.size,), copy=not is_contiguous(a))
 
 
+def line_along(name: str, x: Any, axis: int | None) -> tuple[Any, int]:
+    """An argument and the axis, counted from 0; all elements as one line if there is no axis."""
+    x = array_of(name, x)
+    return (ravel(x), 0) if axis is None else (x, one_axis(name, axis, x.ndim))
+
+
 def permute_dims(a: A, axes: Sequence[int]) -> A:
     """Dimension ``axes[d]`` becomes dimension d."""
     a = array_of("permute_dims", a)
@@ -330,10 +336,7 @@ def take(a: A, indices: Any, axis: int | None = None) -> A:
     """The elements at ``indices`` along an axis (of the flat array if None). Of lines they stay on the devices."""
     import numpy as np
 
-    a = array_of("take", a)
-    if axis is None:
-        a, axis = ravel(a), 0
-    d = one_axis("take", axis, a.ndim)
+    a, d = line_along("take", a, axis)
     if a.ndim == 1 and isinstance(indices, BaseArray) and indices.ndim and indices.dtype.kind in "iu":
         return select(a, indices)
     host = _indices("take", indices)
@@ -371,10 +374,7 @@ def repeat(a: A, repeats: Any, axis: int | None = None) -> A:
     """Every element ``repeats`` times, along an axis (of the flat array if None)."""
     import numpy as np
 
-    a = array_of("repeat", a)
-    if axis is None:
-        a, axis = ravel(a), 0
-    d = one_axis("repeat", axis, a.ndim)
+    a, d = line_along("repeat", a, axis)
     counts = repeats.numpy() if isinstance(repeats, BaseArray) else np.asarray(repeats)
     if counts.size and (counts.dtype.kind not in "iu" or counts.min() < 0):
         raise ValueError(f"repeat: expected counts of at least 0, given {repeats}")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
 
-from .._core.array import Array
+from .._core.array import Array, methods
 from .._core.base import NAMESPACE, BaseArray
 from .._core.dtypes import DType
 from .._core.memory import check_gather
@@ -24,7 +24,7 @@ _ABSENT = "partita has no such function"
 
 
 class Methods(BaseArray):
-    """Methods of `Array` that are functions of modules above it, or call them."""
+    """The bodies of what `methods.pyi` declares."""
 
     __slots__ = ()
     std, var, ptp, cumsum, cumprod = statistics.std, statistics.var, statistics.ptp, statistics.cumsum, statistics.cumprod
@@ -87,7 +87,7 @@ class Methods(BaseArray):
 
 for _name, _method in vars(Methods).items():
     if isinstance(_method, FunctionType):
-        setattr(Array, _name, _method)
+        setattr(methods.Methods, _name, _method)
 
 
 def _given(settings: dict[str, Any]) -> dict[str, Any]:

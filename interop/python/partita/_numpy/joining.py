@@ -142,16 +142,11 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Array:
     return concatenate(arrays_of("append", (arr, values)), axis)
 
 
-def _flat(name: str, x: Any, axis: int | None) -> tuple[Array, int]:
-    x = array_of(name, x)
-    return (x.reshape(-1), 0) if axis is None else (x, one_axis(name, axis, x.ndim))
-
-
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Array:
     """Without the elements at an index, slice, list or mask along an axis (of the flat array if None)."""
     import numpy as np
 
-    arr, d = _flat("delete", arr, axis)
+    arr, d = rearrange.line_along("delete", arr, axis)
     return rearrange.take(arr, np.delete(np.arange(arr.shape[d]), obj.numpy() if isinstance(obj, Array) else obj), d)
 
 
@@ -159,7 +154,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
     """With values before the elements at an index, slice or list along an axis (of the flat array if None)."""
     import numpy as np
 
-    arr, d = _flat("insert", arr, axis)
+    arr, d = rearrange.line_along("insert", arr, axis)
     where_ = obj.numpy() if isinstance(obj, Array) else obj
     given = array_of("insert", values, arr).astype(arr.dtype)
     # The numbers of elements, and behind them those of inserted values; NumPy says where each goes.

@@ -95,19 +95,19 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
 # Lines.
 
 
-def _line(name: str, x: Any, like: Array | None = None) -> Array:
-    x = array_of(name, x, like)
-    if x.ndim > 1 or not x.size:
-        raise ValueError(f"{name}: expected lines of at least one element, given shape {x.shape}")
-    return reshape(x, (x.size,))
+def _lines(name: str, *given: Any) -> list[Array]:
+    arrays = arrays_of(name, given)
+    for x in arrays:
+        if x.ndim > 1 or not x.size:
+            raise ValueError(f"{name}: expected lines of at least one element, given shape {x.shape}")
+    return [reshape(x, (x.size,)) for x in arrays]
 
 
 def convolve(a: Any, v: Any, mode: str = "full") -> Array:
     """Sums of products of a line with another in reverse: ``c[n] = sum over k of a[n - k] v[k]``. Takes as many operations as NumPy's,
     the product of both lengths, added in the order of the shorter line. With ``mode`` 'same' as many as the longer one has, with 'valid'
     complete sums only. Computes if the shorter line has more than 64 elements."""
-    like = next((x for x in (a, v) if isinstance(x, Array)), None)
-    a, v = _line("convolve", a, like), _line("convolve", v, like)
+    a, v = _lines("convolve", a, v)
     a, v = (v, a) if v.size > a.size else (a, v)
     n, m = a.size, v.size
     common = result_type(a.dtype, v.dtype)
@@ -126,8 +126,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Array:
 
 def correlate(a: Any, v: Any, mode: str = "valid") -> Array:
     """Sums of products of a line with another at all distances: ``c[k] = sum over n of a[n + k] conj(v[n])``; see `convolve`."""
-    like = next((x for x in (a, v) if isinstance(x, Array)), None)
-    a, v = _line("correlate", a, like), _line("correlate", v, like)
+    a, v = _lines("correlate", a, v)
     if v.size > a.size:
         return conj(correlate(v, a, mode)[::-1])
     return convolve(a, conj(v)[::-1], mode)
@@ -175,8 +174,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
 
 def polyval(p: Any, x: Any) -> Array:
     """The values of a polynomial, by Horner's scheme."""
-    like = next((y for y in (x, p) if isinstance(y, Array)), None)
-    p, x = array_of("polyval", p, like), array_of("polyval", x, like)
+    x, p = arrays_of("polyval", (x, p))
     value = x * 0
     for k in range(p.size):
         value = value * x + p[k]
@@ -184,7 +182,7 @@ def polyval(p: Any, x: Any) -> Array:
 
 
 def _sum(name: str, a: Any, b: Any, sign: int) -> Array:
-    a, b = (_line(name, x, next((y for y in (a, b) if isinstance(y, Array)), None)) for x in (a, b))
+    a, b = _lines(name, a, b)
     rank = max(a.size, b.size)
     a, b = (concatenate([zeros(rank - x.size, x.dtype, team=x.team), x]) if x.size < rank else x for x in (a, b))
     return a + b if sign > 0 else a - b
@@ -207,7 +205,7 @@ def polymul(a1: Any, a2: Any) -> Array:
 
 def polyder(p: Any, m: int = 1) -> Array:
     """The derivative of a polynomial, ``m`` times."""
-    p = _line("polyder", p)
+    (p,) = _lines("polyder", p)
     for _ in range(m):
         n = p.size - 1
         p = p[:-1] * asarray(list(range(n, 0, -1)), p.dtype if p.dtype.kind in "fc" else None, team=p.team)
@@ -216,7 +214,7 @@ def polyder(p: Any, m: int = 1) -> Array:
 
 def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
     """The integral of a polynomial, ``m`` times, with constants ``k`` (0 by default)."""
-    p = _line("polyint", p)
+    (p,) = _lines("polyint", p)
     constants = [0.0] * m if k is None else [float(c) for c in (k if hasattr(k, "__len__") else [k] * m)]
     for c in constants:
         divided = p / asarray(list(range(p.size, 0, -1)), team=p.team)

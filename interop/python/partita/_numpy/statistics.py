@@ -10,7 +10,7 @@ from .._api.create import full
 from .._core.array import Array
 from .._core.base import array_of
 from .._core.dtypes import as_dtype, default, float16, float32, float_for, real_of, result_type, wide_for
-from .._core.rearrange import broadcast_to, concatenate, moveaxis, reshape
+from .._core.rearrange import broadcast_to, concatenate, line_along, moveaxis, reshape
 from .._core.reductions import all, argmax, argmin, max, mean, min, prod, sum
 from .._core.views.index import Axis, axes_of, one_axis
 from .._core.views.indexing import finished
@@ -212,8 +212,7 @@ def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: boo
 
 
 def _scan(name: str, x: Any, axis: int | None, dtype: Any, out: Any, initial: bool, unit: int) -> Array:
-    x = array_of(name, x)
-    d = one_axis(name, 0 if axis is None else axis, x.ndim)
+    x, d = line_along(name, x, axis)
     name_of, combine = ("multiply", operator.mul) if unit else ("add", operator.add)
     result = scanned(name_of, combine, x.astype(wide_for(x.dtype) if dtype is None else dtype), d)
     if initial:
@@ -222,20 +221,14 @@ def _scan(name: str, x: Any, axis: int | None, dtype: Any, out: Any, initial: bo
     return finished(name, result, out)
 
 
-def _line(name: str, x: Any, axis: int | None) -> Array:
-    """Flat if there is no axis."""
-    x = array_of(name, x)
-    return x.reshape(-1) if axis is None else x
-
-
 def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False) -> Array:
     """Sums of all elements up to each. Records."""
-    return _scan("cumulative_sum", _one_line("cumulative_sum", x, axis), axis, dtype, out, include_initial, 0)
+    return _scan("cumulative_sum", _one_line("cumulative_sum", x, axis), axis or 0, dtype, out, include_initial, 0)
 
 
 def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False) -> Array:
     """Products of all elements up to each. Records, of complex elements computes."""
-    return _scan("cumulative_prod", _one_line("cumulative_prod", x, axis), axis, dtype, out, include_initial, 1)
+    return _scan("cumulative_prod", _one_line("cumulative_prod", x, axis), axis or 0, dtype, out, include_initial, 1)
 
 
 def _one_line(name: str, x: Any, axis: int | None) -> Array:
@@ -247,12 +240,12 @@ def _one_line(name: str, x: Any, axis: int | None) -> Array:
 
 def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
     """Sums of all elements up to each along ``axis`` (of the flat array if None). Records."""
-    return _scan("cumsum", _line("cumsum", a, axis), axis, dtype, out, False, 0)
+    return _scan("cumsum", a, axis, dtype, out, False, 0)
 
 
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
     """Products of all elements up to each along ``axis`` (of the flat array if None). Records; of complex elements computes."""
-    return _scan("cumprod", _line("cumprod", a, axis), axis, dtype, out, False, 1)
+    return _scan("cumprod", a, axis, dtype, out, False, 1)
 
 
 def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:

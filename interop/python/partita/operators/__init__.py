@@ -26,6 +26,8 @@ but None a padded copy is made when the result is needed, in which every cell is
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -127,11 +129,8 @@ def laplacian(u: Array, spacing: Spacing = 1.0, *, axis: Axes = None, boundary: 
     unit = [tuple(int(e == d) for e in range(u.ndim)) for d in axes]
     offsets = [(0,) * u.ndim, *(by for e in unit for by in (e, tuple(-n for n in e)))]
     centre, *around = _neighbours("laplacian", u, widths, offsets, boundary)
-    total: Any = 0
-    for n, h in enumerate(spacings):
-        second = (around[2 * n] - 2 * centre + around[2 * n + 1]) / (h * h)
-        total = second if n == 0 else total + second
-    return total if axes else u * 0
+    seconds = ((around[2 * n] - 2 * centre + around[2 * n + 1]) / (h * h) for n, h in enumerate(spacings))
+    return functools.reduce(operator.add, seconds) if axes else u * 0
 
 
 def _derivative(name: str, u: Array, d: int, h: float, edge_order: int, boundary: Boundary) -> Array:
@@ -193,11 +192,8 @@ def divergence(
     """
     parts = _components("divergence", field, (1, 2, 3, 4, 5, 6, 7, 8))
     spacings = _spacings("divergence", spacing, len(parts))
-    total: Any = None
-    for d, (part, h) in enumerate(zip(parts, spacings, strict=True)):
-        term = _derivative("divergence", part, d, h, edge_order, boundary)
-        total = term if total is None else total + term
-    return total  # type: ignore[no-any-return]
+    along = enumerate(zip(parts, spacings, strict=True))
+    return functools.reduce(operator.add, (_derivative("divergence", part, d, h, edge_order, boundary) for d, (part, h) in along))
 
 
 def curl(
@@ -243,22 +239,18 @@ def convolve(u: Array, kernel: Any, *, boundary: Boundary = None) -> Array:
         raise ValueError(f"convolve: expected odd extents of a centred kernel, given {weights.shape}; pad it with zeros")
     # Complete sums begin where the kernel's last element meets the array's first.
     places = [tuple(map(int, at)) for at in np.ndindex(*weights.shape) if weights[at] != 0]
-    numbers = [weights[at].item() for at in places]
+    numbers: list[float] = [weights[at].item() for at in places]
     if boundary is None:
         terms = _complete(u, weights.shape, places)
     else:
         widths = [extent // 2 for extent in weights.shape]
         offsets = [[n - k for n, k in zip(widths, at, strict=True)] for at in places]
         terms = _neighbours("convolve", u, widths, offsets, boundary)
-    total: Any = None
-    for number, term in zip(numbers, terms, strict=True):
-        total = number * term if total is None else total + number * term
+    products = (number * term for number, term in zip(numbers, terms, strict=True))
+    if (first := next(products, None)) is not None:
+        return sum(products, first)
     # Of zeros alone.
-    if total is None:
-        terms = _complete(u, weights.shape, [(0,) * u.ndim]) if boundary is None else iter([u])
-        total = next(iter(terms)) * 0
-    result: Array = total
-    return result
+    return next(_complete(u, weights.shape, [(0,) * u.ndim])) * 0 if boundary is None else u * 0
 
 
 def _complete(u: Array, extents: Sequence[int], places: Sequence[Sequence[int]]) -> Iterator[Array]:

@@ -40,10 +40,6 @@ team : Team, optional
 out : Array, optional
     Gets the numbers, as many as it has elements.
 
-Returns
--------
-Array
-
 Examples
 --------
 >>> import partita as pt
@@ -204,10 +200,6 @@ class Generator(JointDraws):
         dist : Distribution, optional
         team : Team, optional
 
-        Returns
-        -------
-        Array
-
         Examples
         --------
         >>> import partita as pt
@@ -237,10 +229,6 @@ class Generator(JointDraws):
         dist : Distribution, optional
         team : Team, optional
         endpoint : bool, optional
-
-        Returns
-        -------
-        Array
 
         Examples
         --------
@@ -287,10 +275,6 @@ class Generator(JointDraws):
             Where the integers are made.
         shuffle : bool, optional
             Without effect: what is chosen is in random order.
-
-        Returns
-        -------
-        Array
 
         Examples
         --------
@@ -346,10 +330,6 @@ class Generator(JointDraws):
         team : Team, optional
             Of the integers.
 
-        Returns
-        -------
-        Array
-
         Examples
         --------
         >>> import partita as pt
@@ -397,10 +377,6 @@ def default_rng(seed: Seed | Generator = None) -> Generator:
     ----------
     seed : int, sequence of int, SeedSequence, BitGenerator or Generator, optional
         At least 0. None takes one from the operating system. A Generator is returned as it is.
-
-    Returns
-    -------
-    Generator
 
     Examples
     --------

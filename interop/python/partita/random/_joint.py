@@ -44,10 +44,6 @@ class JointDraws:
         method : str, default 'svd'
             'svd', 'eigh' or 'cholesky', which takes positive definite covariances only.
 
-        Returns
-        -------
-        Array
-
         Examples
         --------
         >>> import partita as pt
@@ -91,10 +87,6 @@ class JointDraws:
         size : int or tuple of int, optional
             The shape without that of the results; by default that of ``n`` and the lines of ``pvals``, broadcast.
 
-        Returns
-        -------
-        Array
-
         Examples
         --------
         >>> import partita as pt
@@ -130,10 +122,6 @@ class JointDraws:
             Above 0.
         size : int or tuple of int, optional
             The shape without that of ``alpha``; by default none.
-
-        Returns
-        -------
-        Array
 
         Examples
         --------
@@ -190,10 +178,6 @@ class JointDraws:
         Parameters
         ----------
         length : int
-
-        Returns
-        -------
-        bytes
 
         Examples
         --------

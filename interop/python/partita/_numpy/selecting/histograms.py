@@ -11,7 +11,7 @@ from typing import Any
 from ..._api.create import arange, asarray, zeros
 from ..._core.array import Array
 from ..._core.base import BaseArray, array_of
-from ..._core.dtypes import DType, float64, int64, result_type
+from ..._core.dtypes import float64, int64, result_type, wide_for
 from ..._core.rearrange import concatenate, ravel, reshape
 from ..._core.reductions import max, mean, min, sum
 from .searching import searchsorted
@@ -240,20 +240,14 @@ def histogram(
     elif w is None:
         counts = _counted(_bins(x, edges), count, None)
     else:
-        kind = w.dtype if ends is not None else _wide(w.dtype)
+        # With edges of different widths in the type of NumPy's cumulative sums.
+        kind = w.dtype if ends is not None else result_type(w.dtype, wide_for(w.dtype))
         counts = _counted(_bins(x, edges), count, w.astype(float64 if w.dtype.kind != "c" else w.dtype)).astype(kind)
     line = asarray(edges, team=x.team)
     if density:
         widths = asarray(np.diff(edges).astype(float), team=x.team)
         return counts / widths / sum(counts), line
     return counts, line
-
-
-def _wide(kind: DType) -> DType:
-    """The type of NumPy's cumulative sums."""
-    from ..._core.dtypes import wide_for
-
-    return result_type(kind, wide_for(kind))
 
 
 def histogramdd(

@@ -108,7 +108,8 @@ def _one(line: Array, q: float, method: str, count: Any) -> Array:
 def _quantiles(name: str, a: Any, q: Any, axis: Axis, out: Any, method: str, keepdims: bool, without_nan: bool) -> Array:
     import numpy as np
 
-    asked = np.asarray(q.numpy() if isinstance(q, Array) else q, float)
+    given = q.numpy() if isinstance(q, Array) else q
+    asked = np.asarray(np.true_divide(given, 100) if "percentile" in name else given, float)
     if not ((asked >= 0) & (asked <= 1)).all():
         raise ValueError("Quantiles must be in the range [0, 1]" if "quantile" in name else "Percentiles must be in the range [0, 100]")
     line, axes, kept = _sorted(name, a, axis)
@@ -167,12 +168,6 @@ def nanquantile(
     return _quantiles("nanquantile", a, q, axis, out, method, keepdims, True)
 
 
-def _hundredth(q: Any) -> Any:
-    import numpy as np
-
-    return np.true_divide(q.numpy() if isinstance(q, Array) else q, 100)
-
-
 def percentile(
     a: Any, q: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False, method: str = "linear", keepdims: bool = False
 ) -> Array:
@@ -191,7 +186,7 @@ def percentile(
     >>> pt.percentile([4.0, 1.0, 3.0, 2.0], 50).item()
     2.5
     """
-    return _quantiles("percentile", a, _hundredth(q), axis, out, method, keepdims, False)
+    return _quantiles("percentile", a, q, axis, out, method, keepdims, False)
 
 
 def nanpercentile(
@@ -212,7 +207,7 @@ def nanpercentile(
     >>> pt.nanpercentile([4.0, 1.0, pt.nan, 2.0], 50).item()
     2.0
     """
-    return _quantiles("nanpercentile", a, _hundredth(q), axis, out, method, keepdims, True)
+    return _quantiles("nanpercentile", a, q, axis, out, method, keepdims, True)
 
 
 def median(a: Any, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Array:

@@ -139,7 +139,7 @@ class ufunc(_native.UfuncBase):
         kind = None if dtype is None else as_dtype(dtype)
         if kind is None or kind is bool_:
             return args
-        given = [array_of(self.__name__, x, next((y for y in args if isinstance(y, Array)), None)) for x in args]
+        given = arrays_of(self.__name__, args)
         for x in given:
             if not can_cast(x.dtype, kind, casting):
                 text = f"expected operands that can be cast to {kind.name} with {casting!r}, given {x.dtype.name}"

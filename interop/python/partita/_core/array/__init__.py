@@ -8,24 +8,19 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
-from .. import _native
-from . import rearrange, reductions, rules
-from .base import NAMESPACE, BaseArray, scalar_of
-from .describe import html_of, partitioned, representation, summary, text_of
-from .dtypes import as_dtype, bfloat16, bool_, int8
-from .memory import NUMBERS, OnDevice, of_host, team_of, write_all
-from .rules import Operand, operate
-from .views import indexing
-from .views.addresses import Flags, strides_of
-from .views.links import Bits, read, view
-from .views.writable import Loan, writable
-from .watch import in_step
-
-if TYPE_CHECKING:
-    from .._numpy.dispatch import Methods as _Methods
-else:
-    # Takes the methods of the other class when the modules above are there.
-    _Methods = BaseArray
+from ... import _native
+from .. import rearrange, reductions, rules
+from ..base import NAMESPACE, BaseArray, scalar_of
+from ..describe import html_of, partitioned, representation, summary, text_of
+from ..dtypes import as_dtype, bfloat16, bool_, int8
+from ..memory import NUMBERS, OnDevice, of_host, team_of, write_all
+from ..rules import Operand, operate
+from ..views import indexing
+from ..views.addresses import Flags, strides_of
+from ..views.links import Bits, read, view
+from ..views.writable import Loan, writable
+from ..watch import in_step
+from .methods import Methods
 
 _Method = Callable[[Any, Operand], "Array"]
 _M = TypeVar("_M", bound=Callable[..., Any])
@@ -93,7 +88,7 @@ def _unpickled(elements: Any, where: _native.Distribution | _native.Team, dtype:
     return Array(*of_host(elements, dtype, where))
 
 
-class Array(_Methods):
+class Array(Methods):
     """A distributed N-D array. Made by ``partita.zeros``, ``asarray`` and others.
 
     Arithmetic only records; reading, ``eval`` and assignment compute. Slices, transposes and the like are views, as in
