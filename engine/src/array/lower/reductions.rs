@@ -287,7 +287,7 @@ impl Combining<'_> {
                 }
             }
         }
-        for (at, &dtype) in self.dtypes.iter().enumerate() {
+        for (at, &dtype) in self.dtypes.iter().enumerate().filter(|_| !copies.is_empty()) {
             let of = |launch: &PartLaunch| PartLaunch {
                 memory: vec![launch.memory[partials + at], launch.memory[at]],
                 arguments: Vec::new(),
@@ -295,16 +295,16 @@ impl Combining<'_> {
             };
             self.launch(list, copy("keep", rank, dtype)?, copies.iter().map(of).collect(), 2);
         }
-        self.launch(list, combine_kernel(members, rank)?, combinations, 2 * partials);
+        if !combinations.is_empty() {
+            self.launch(list, combine_kernel(members, rank)?, combinations, 2 * partials);
+        }
         Ok(())
     }
 
     fn launch(&self, list: &mut StepList, kernel: Verified, launches: Vec<PartLaunch>, operands: usize) {
-        if !launches.is_empty() {
-            let operands = (0..operands).map(LaunchOperand::OfLaunch).collect();
-            let layout = Arc::clone(self.result);
-            list.steps.push(Step::Launch(KernelLaunch { kernel, layout, operands, launches }));
-        }
+        let operands = (0..operands).map(LaunchOperand::OfLaunch).collect();
+        let layout = Arc::clone(self.result);
+        list.steps.push(Step::Launch(KernelLaunch { kernel, layout, operands, launches }));
     }
 
     /// Whether one part's launches can read the memory of another.
