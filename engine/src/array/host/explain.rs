@@ -60,7 +60,7 @@ pub struct ExchangeStep {
     pub what: &'static str,
     /// The operand, as its type and shape.
     pub operand: String,
-    /// The links, also those within a part.
+    /// The links, also those within a part; from another team not those within a member.
     pub links: Vec<LinkTraffic>,
     /// Bytes per element.
     pub element_bytes: u64,
@@ -198,7 +198,12 @@ impl Explain<'_> {
         };
         let mut links = plan.links();
         if from != self.team {
-            links.retain(|link| from.device_of(link.from_part) != self.team.device_of(link.to_part));
+            // As within a part: the n-th members on a device are the same.
+            let member = |team: &Team, member: usize| {
+                let device = team.device_of(member);
+                (device, (0..member).filter(|&other| team.device_of(other) == device).count())
+            };
+            links.retain(|link| member(from, link.from_part) != member(self.team, link.to_part));
         }
         let from_team = (from != self.team).then(|| from.to_string());
         let operand = format!("{dtype} {}", self.graph.shape(base));
