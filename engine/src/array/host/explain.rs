@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use partita_kernels::{Access, DType, Kernel, Op};
 
-use crate::array::handle::Array;
 use crate::array::lower::access::{AccessMethod, OperandAccess};
 use crate::array::lower::body::Leaf;
 use crate::array::lower::graph::{Graph, NodeId, RecordedGraph, Target};
@@ -17,6 +16,7 @@ use crate::array::lower::steps::list::{
     Step,
 };
 use crate::array::memory::plans::moving_plan;
+use crate::array::record::array::Array;
 use crate::array::record::node::Node;
 use crate::error::Result;
 use crate::index::{Distribution, Region};

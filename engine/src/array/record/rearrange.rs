@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::array::handle::{Array, check_parts};
 use crate::array::memory::storage::Storage;
+use crate::array::record::array::{Array, check_parts};
 use crate::array::record::expr::{Expr, NodeLayout, Which, WholeOp};
 use crate::array::record::map::{Map, check_count, check_positions, sliced};
 use crate::array::record::node::Node;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::array::handle::Array;
+use crate::array::record::array::Array;
 use crate::array::record::expr::{Expr, StridedWindow, UpdatedCells, WholeOp};
 use crate::array::record::map::{Map, check_count, check_positions};
 use crate::array::record::node::Node;
