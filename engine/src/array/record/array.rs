@@ -106,7 +106,7 @@ impl Array {
         &self.node.team
     }
 
-    /// Which part owns which elements.
+    /// The division of the elements among parts.
     ///
     /// # Errors
     /// The error the array carries.
@@ -118,13 +118,13 @@ impl Array {
         }
     }
 
-    /// Whether the value is in memory. If not, reading it computes.
+    /// True if the value is in memory. If not, reading it computes.
     #[doc = example!("assert!(u.is_computed() && !u.exp().is_computed());")]
     pub fn is_computed(&self) -> bool {
         self.node.storage().is_some()
     }
 
-    /// Whether the value is in memory, or a view of one that is.
+    /// True if the value is in memory, or a view of one that is.
     #[doc = example!("assert!(u.slice(&s![.., 1]).is_in_memory() && !u.exp().is_in_memory());")]
     pub fn is_in_memory(&self) -> bool {
         self.is_computed() || self.node.seen().is_some_and(|(base, _)| base.storage().is_some())

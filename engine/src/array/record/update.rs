@@ -16,7 +16,7 @@ pub(crate) struct RecordedUpdate {
     pub base: Arc<Node>,
     pub value: Arc<Node>,
     pub node: Arc<Node>,
-    /// Whether nothing of the base is left.
+    /// True if nothing of the base is left.
     pub covers: bool,
 }
 
