@@ -99,6 +99,12 @@ fn outlines_are_read() {
                 260 of 280 cells need nothing of what travels between ranks or devices";
     assert_eq!(said.to_string(), text);
     assert_eq!(u.explain().unwrap().to_string(), "computed: nothing will run");
+    // Members of both teams are on one device.
+    let pair = Team::on(&team.devices(), 2).unwrap();
+    let moved = u.move_to(&pair, &Distribution::default_partition(2, &[30, 10]).unwrap());
+    let said = moved.explain().unwrap().to_string();
+    assert!(said.contains(": 600 bytes over 2 links, from 3 members"), "{said}");
+    assert!(said.contains("\n  1 -> 0: 200 bytes\n  2 -> 1: 400 bytes\n"), "{said}");
 }
 
 type Case = (&'static str, fn(&Array, &Array) -> Result<Array>);

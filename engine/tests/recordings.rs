@@ -4,6 +4,7 @@
 
 mod found;
 
+use std::cell::Cell;
 use std::time::Instant;
 
 use found::{devices, ran};
@@ -372,6 +373,58 @@ fn steps_of_a_loop_may_record_so_much_that_a_part_is_computed() {
     let found = run.state()[0].to_vec::<f64>().unwrap();
     assert!(found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?}");
     assert!(run.is_replaying());
+}
+
+/// The element that a replayed step takes at an index: negative ones count from the end.
+fn taken(line: &[f32], index: i32) -> f32 {
+    let size = line.len() as i32;
+    line[(if index < 0 { index + size } else { index }).clamp(0, size - 1) as usize]
+}
+
+#[test]
+fn replayed_indices_that_leave_the_array_take_its_first_or_last_element() {
+    const SIZE: i64 = 23;
+    for device in devices() {
+        for parts in [1, 3] {
+            let team = Team::on(std::slice::from_ref(&device), parts).unwrap();
+            let dist = Distribution::builder(&[SIZE]).parts(parts).build().unwrap();
+            let calls = Cell::new(0);
+            // One list of indices goes up, another down.
+            let step = |state: &mut [Array]| {
+                calls.set(calls.get() + 1);
+                let taken = state[0].take(&state[1])? + state[0].take(&state[2])? * 0.5;
+                state[0] = taken * 0.5;
+                (state[1], state[2]) = (&state[1] + 1, &state[2] - 1);
+                Ok(())
+            };
+            let mut line: Vec<f32> = (0..SIZE).map(|k| (5 * k % 17) as f32).collect();
+            let up: Vec<i32> = (0..SIZE as i32).map(|k| 4 * k % 9 - 2).collect();
+            let down: Vec<i32> = (0..SIZE as i32).map(|k| 1 - 3 * k % 8).collect();
+            let indices = [&up, &down].map(|list| Array::from_slice(&team, &dist, list).unwrap());
+            let mut state = vec![Array::from_slice(&team, &dist, &line).unwrap()];
+            state.extend(indices);
+            let mut run = Loop::new(state, step);
+            for (steps, shift) in [(9, 0), (1, 9), (35, 10)] {
+                run.run(steps).unwrap();
+                assert!(run.is_replaying() && calls.get() <= 9, "{device:?}: {}", run.explain());
+                for k in shift..shift + steps as i32 {
+                    let next = |(up, down)| 0.5 * (taken(&line, up + k) + 0.5 * taken(&line, down - k));
+                    line = up.iter().copied().zip(down.iter().copied()).map(next).collect();
+                }
+                assert_eq!(run.state()[0].to_vec::<f32>().unwrap(), line, "{device:?}, {parts} parts");
+            }
+            // In bounds until the step was replayed, out of bounds on either side in the end.
+            let is_outside = |k: i32| {
+                let all = up.iter().map(|i| i + k).chain(down.iter().map(|i| i - k));
+                all.filter(|&i| i < -SIZE as i32 || i >= SIZE as i32).count()
+            };
+            assert_eq!((is_outside(9), is_outside(44)), (0, 2 * SIZE as usize));
+            // What is recorded is checked.
+            let error = run.state()[0].take(&run.state()[1]).unwrap_err().to_string();
+            assert!(error.contains("indices from -23 to 22"), "{error}");
+            ran("clamped-indices", &device, parts);
+        }
+    }
 }
 
 #[test]

@@ -10,8 +10,6 @@
 
 mod bind;
 pub mod collective;
-mod exact_sum;
-mod handle;
 mod host;
 mod loops;
 mod lower;
@@ -21,7 +19,6 @@ mod recorder;
 mod run;
 
 pub(crate) use crate::device::collect;
-pub use handle::{Array, eval_all};
 pub use host::explain::{ExchangeStep, KernelStep, Outline};
 pub use host::files as io;
 pub use host::part::{Cells, Part};
@@ -31,7 +28,8 @@ pub use host::writable::{Home, Writable, WritableGuard};
 pub use loops::depth::time_per_step;
 pub use loops::numbers::{Numbered, StepFunction};
 pub use loops::replay::Loop;
-pub(crate) use record::draws::drawn;
+pub use record::array::Array;
+pub(crate) use record::array::drawn;
 pub(crate) use record::expr::Butterflies;
 pub use record::join::Padding;
 pub use record::ops::Operand;
@@ -43,3 +41,4 @@ pub(crate) use recorder::recording::{Recorder, check_not_recording};
 pub use recorder::recording::{outside_step, record};
 pub(crate) use recorder::streams::{SharedStream, StreamState};
 pub use run::assign::assign_all;
+pub use run::eval::eval_all;

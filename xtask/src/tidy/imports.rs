@@ -31,12 +31,15 @@ struct Module {
 /// The modules of one crate by their paths; the root's path is empty.
 struct Crate(BTreeMap<Vec<String>, Module>);
 
+/// By file of the crate at `folder` the files that it imports.
+pub fn arrows(sources: &[Source], folder: &str) -> BTreeMap<usize, BTreeSet<usize>> {
+    let tree = Crate::read(sources, folder);
+    tree.0.iter().map(|(path, module)| (module.source, tree.arrows(path, module))).collect()
+}
+
 /// The circles among the files below `folder`, each as its paths in order.
 pub fn circles(sources: &[Source], folder: &str) -> Vec<Vec<String>> {
-    let tree = Crate::read(sources, folder);
-    let arrows: BTreeMap<usize, BTreeSet<usize>> =
-        tree.0.iter().map(|(path, module)| (module.source, tree.arrows(path, module))).collect();
-    circles_among(sources, &arrows)
+    circles_among(sources, &arrows(sources, folder))
 }
 
 /// The circles that arrows between files form, each as its paths in order.

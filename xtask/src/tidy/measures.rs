@@ -29,6 +29,7 @@ type Rule = fn(&[Source]) -> Vec<Measure>;
 
 pub const RULES: &[(&str, Rule)] = &[
     ("circle", circles),
+    ("array-order", array_order),
     ("folder", folders),
     ("budget", budgets),
     ("word", words),
@@ -49,6 +50,20 @@ fn circles(sources: &[Source]) -> Vec<Measure> {
     crates.chain([package]).map(measure).collect()
 }
 
+/// Imports of the engine's arrays against the order of their folders. A file beside the folders counts as the
+/// first of them: its imports of all others are wrong.
+fn array_order(sources: &[Source]) -> Vec<Measure> {
+    let place = |at: usize| {
+        let below = sources[at].path.strip_prefix("engine/src/array/")?;
+        tables::ARRAY_ORDER.iter().position(|name| below.starts_with(&format!("{name}/"))).or(Some(0))
+    };
+    let arrows = imports::arrows(sources, "engine/src").into_iter();
+    let arrows = arrows.flat_map(|(from, to)| to.into_iter().map(move |to| (from, to)));
+    let up = arrows.filter(|&(from, to)| place(from).is_some() && place(from) < place(to));
+    let up = up.map(|(from, to)| format!("{} may not use {}", sources[from].path, sources[to].path));
+    vec![Measure::of("array-order", "engine/src/array".to_string(), 0, up.collect())]
+}
+
 /// Files and subfolders of each folder with source.
 fn folders(sources: &[Source]) -> Vec<Measure> {
     let mut entries: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -60,12 +75,10 @@ fn folders(sources: &[Source]) -> Vec<Measure> {
         }
     }
     let inside = entries.into_iter().filter(|(folder, _)| in_budget(&format!("{folder}/")).is_some());
-    let measure = |(folder, names): (&str, BTreeSet<&str>)| Measure {
-        rule: "folder",
-        key: folder.to_string(),
-        count: names.len(),
-        limit: tables::FILES_PER_FOLDER,
-        details: vec![format!("{} files and folders; make a folder per stage", names.len())],
+    let measure = |(folder, names): (&str, BTreeSet<&str>)| {
+        let (key, count, limit) = (folder.to_string(), names.len(), tables::FILES_PER_FOLDER);
+        let details = vec![format!("{count} files and folders; make a folder per stage")];
+        Measure { rule: "folder", key, count, limit, details }
     };
     inside.map(measure).collect()
 }
@@ -87,13 +100,9 @@ fn budgets(sources: &[Source]) -> Vec<Measure> {
     };
     let areas = tables::BUDGETS.iter().map(|(area, limit)| (*area, *limit, lines(Some(area))));
     let all = areas.chain([("total", tables::TOTAL_BUDGET, lines(None))]);
-    let details = || vec!["delete something, or argue for a larger budget".to_string()];
-    let measure = |(area, limit, count)| Measure {
-        rule: "budget",
-        key: String::from(area),
-        count,
-        limit,
-        details: details(),
+    let measure = |(area, limit, count)| {
+        let details = vec!["delete something, or argue for a larger budget".to_string()];
+        Measure { rule: "budget", key: String::from(area), count, limit, details }
     };
     all.map(measure).collect()
 }
@@ -240,6 +249,16 @@ mod tests {
         ];
         assert_eq!(above(circles(&sources(&files))), [("kernels/src".to_string(), 2)]);
         assert_eq!(above(circles(&sources(&files[..2]))), []);
+    }
+
+    #[test]
+    fn the_pipeline_of_arrays_goes_one_way() {
+        let list = ("engine/src/array/mod.rs", "mod a;\nmod host;\nmod memory;\nmod run;\npub use run::B;");
+        let lists = [("engine/src/lib.rs", "mod array;"), list, ("engine/src/array/run/mod.rs", "struct B;")];
+        let up = |path| array_order(&sources(&[&lists[..], &[(path, "use crate::array::B;")]].concat()));
+        assert_eq!(above(up("engine/src/array/host/mod.rs")).len(), 0);
+        assert_eq!(above(up("engine/src/array/memory/mod.rs")).len(), 1);
+        assert_eq!(above(up("engine/src/array/a.rs")).len(), 1);
     }
 
     #[test]

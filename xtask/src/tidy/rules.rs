@@ -23,7 +23,6 @@ pub const RULES: &[(&str, Rule)] = &[
     ("length", length),
     ("home", home),
     ("module order", module_order),
-    ("folder order", folder_order),
     ("unsafe", unsafe_place),
     ("unfinished", unfinished),
     ("name", vague_names),
@@ -63,9 +62,8 @@ fn home(source: &Source) -> Vec<Finding> {
     let strangers = tables::HOMES.iter().filter(|(name, homes)| {
         !homes.iter().any(|home| source.path.starts_with(home)) && !own_module(source, name)
     });
-    let strangers: Vec<_> = strangers.collect();
     per_line(&source.code, |line| {
-        let (name, homes) = strangers.iter().find(|(name, _)| starts_a_path(line, name))?;
+        let (name, homes) = strangers.clone().find(|(name, _)| starts_a_path(line, name))?;
         Some(format!("`{name}` is named only in {}", homes.join(", ")))
     })
 }
@@ -94,18 +92,6 @@ fn module_order(source: &Source) -> Vec<Finding> {
     strange
         .map(|used| Finding { line: 1, message: format!("`{module}` may not use `crate::{used}`") })
         .collect()
-}
-
-/// The pipeline of arrays goes one way.
-fn folder_order(source: &Source) -> Vec<Finding> {
-    let place = |folder: &str| tables::ARRAY_ORDER.iter().position(|name| *name == folder);
-    let below = source.path.strip_prefix("engine/src/array/").and_then(|below| below.split_once('/'));
-    let Some(own) = below.and_then(|(folder, _)| place(folder)) else { return Vec::new() };
-    per_line(&source.product, |line| {
-        let used = line.split("crate::array::").skip(1).filter_map(|rest| rest.split_once("::"));
-        let later = used.map(|(folder, _)| folder).find(|folder| place(folder) > Some(own))?;
-        Some(format!("`array/{}` may not use `array/{later}`", tables::ARRAY_ORDER[own]))
-    })
 }
 
 /// `device/wgpu/mod.rs` is the module `device::wgpu`; `lib.rs` counts as the root.
@@ -137,7 +123,10 @@ fn unfinished(source: &Source) -> Vec<Finding> {
 const ITEMS: &[&str] = &["struct", "enum", "union", "trait", "type", "mod", "fn", "const", "static"];
 
 fn vague_names(source: &Source) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = path_names(&source.path)
+    let mut findings: Vec<Finding> = source
+        .path
+        .trim_end_matches(".rs")
+        .split('/')
         .find_map(vague_word)
         .map(|word| Finding { line: 1, message: format!("`{word}` says nothing; name what the file is") })
         .into_iter()
@@ -149,11 +138,6 @@ fn vague_names(source: &Source) -> Vec<Finding> {
         Some(format!("`{name}`: `{word}` says nothing; name what it is"))
     }));
     findings
-}
-
-/// The modules of a path below the folder of its crate.
-fn path_names(path: &str) -> impl Iterator<Item = &str> {
-    path.trim_end_matches(".rs").split('/')
 }
 
 /// The vague word inside a name in either case, if there is one.
@@ -251,14 +235,6 @@ mod tests {
         assert_eq!(found(module_order, "engine/src/process/trace.rs", "use crate::device::Device;"), NONE);
         let in_tests = "#[cfg(test)]\nmod tests { use crate::array::Array; }";
         assert_eq!(found(module_order, "engine/src/index/mod.rs", in_tests), NONE);
-    }
-
-    #[test]
-    fn the_pipeline_of_arrays_goes_one_way() {
-        let later = "use crate::array::memory::a::B;\nuse crate::array::run::steps::C;";
-        assert_eq!(found(folder_order, "engine/src/array/record/node.rs", later), [2]);
-        assert_eq!(found(folder_order, "engine/src/array/host/read.rs", later), NONE);
-        assert_eq!(found(folder_order, "engine/src/array/handle.rs", later), NONE);
     }
 
     #[test]

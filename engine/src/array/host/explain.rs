@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use partita_kernels::{Access, DType, Op};
 
-use crate::array::handle::Array;
 use crate::array::lower::graph::{Graph, NodeId, RecordedGraph, Target};
 use crate::array::lower::lowerer::lower;
 use crate::array::lower::steps::list::{
     CopiedCells, HostSort, KernelLaunch, LaunchAxis, LaunchOperand, PartLaunch, PlanExchange, Step,
 };
 use crate::array::memory::plans::moving_plan;
+use crate::array::record::array::Array;
 use crate::array::record::node::Node;
 use crate::error::Result;
 use crate::index::{Distribution, Region};
@@ -57,7 +57,7 @@ pub struct ExchangeStep {
     pub what: &'static str,
     /// The operand, as its type and shape.
     pub operand: String,
-    /// The links, also those within a part.
+    /// The links, also those within a part; from another team not those within a member.
     pub links: Vec<LinkTraffic>,
     /// Bytes per element.
     pub element_bytes: u64,
@@ -190,7 +190,12 @@ impl Explain<'_> {
         };
         let mut links = plan.links();
         if from != self.team {
-            links.retain(|link| from.device_of(link.from_part) != self.team.device_of(link.to_part));
+            // As within a part: the n-th members on a device are the same.
+            let member = |team: &Team, member: usize| {
+                let device = team.device_of(member);
+                (device, (0..member).filter(|&other| team.device_of(other) == device).count())
+            };
+            links.retain(|link| member(from, link.from_part) != member(self.team, link.to_part));
         }
         let from_team = (from != self.team).then(|| from.to_string());
         let operand = format!("{dtype} {}", self.graph.shape(base));

@@ -14,10 +14,10 @@ use partita_kernels::DType;
 use rustc_hash::FxHasher;
 
 use crate::array::Array;
-use crate::array::handle::check_parts;
 use crate::array::host::read::Element;
 use crate::array::memory::pitch::Pitch;
 use crate::array::memory::storage::Storage;
+use crate::array::record::array::check_parts;
 use crate::array::record::node::Node;
 use crate::array::recorder::recording::check_not_recording;
 use crate::array::run::cells::upload;

@@ -2,16 +2,19 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
+use crate::array::bind::schedule::Values;
+use crate::array::lower::steps::list::{ExchangeField, MemoryId, StepList};
 use crate::array::memory::plans::fetch_plan;
-use crate::array::memory::storage::bytes_of;
 use crate::array::recorder::recording::Recorder;
 use crate::array::run::cells::download;
+use crate::array::run::steps::StepRun;
 use crate::array::{Array, Element};
 use crate::device::{Buffer, zeros};
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index, Region, Section, sections};
 use crate::program::Place;
-use crate::transport::{Field, lower_between_ranks};
 
 /// The request of one member: in one dimension the left halo, its own cells and the right halo; see
 /// [`sections`] for more. The values are those at the time of the request.
@@ -27,8 +30,7 @@ pub struct Requested {
 #[derive(Clone)]
 struct SectionMemory {
     section: Section,
-    place: Option<Place>,
-    _lease: Option<Buffer>,
+    memory: Option<(Place, Buffer)>,
 }
 
 impl Array {
@@ -58,46 +60,35 @@ impl Array {
         let _guard = self.team().evaluation()?;
         let cut = |(part, asked): (usize, &Region)| cut(&storage.dist, part, asked);
         let cuts = requests.iter().enumerate().map(cut).collect::<Result<Vec<Vec<Section>>>>()?;
-        let mut requested: Vec<Requested> =
-            (0..cuts.len()).map(|part| Requested { array: self.clone(), part, pieces: Vec::new() }).collect();
-        let slots = cuts.first().map_or(0, Vec::len);
-        let mut fetched = Vec::new();
-        for slot in 0..slots {
-            let is_own = cuts[0][slot].outside() == 0;
-            let mut places = Vec::with_capacity(cuts.len());
-            for (part, sections) in cuts.iter().enumerate() {
-                let section = sections[slot].clone();
-                let (place, lease) = match is_own {
-                    true => (storage.place(self.team(), part), storage.parts[part].clone()),
-                    false => self.room(part, &section.region)?,
+        let (mut list, mut fields) = (StepList::default(), Vec::new());
+        let (team, dtype, shape) = (self.team(), self.dtype(), self.shape());
+        for slot in (0..cuts.first().map_or(0, Vec::len)).filter(|&slot| cuts[0][slot].outside() > 0) {
+            let needs: Vec<Region> = cuts.iter().map(|sections| sections[slot].region).collect();
+            let (plan, to) = (fetch_plan(&storage.dist, needs.clone())?, list.boxes(dtype, needs));
+            if !plan.moves().is_empty() {
+                let (operation, what, from) = ("request", "requested boxes", MemoryId::Array(0));
+                fields.push(ExchangeField { operation, what, plan, from, to, dtype, shape, halo: None });
+            }
+        }
+        list.exchange(fields);
+        let mut values = Values::default();
+        values.hold(0, Arc::clone(&self.node));
+        let steps = StepRun { team, recorder: &Recorder::current(), list: &list, results: &[] };
+        // Nothing is released: the boxes are handed out.
+        steps.run(&mut values, &FxHashMap::default(), None)?;
+        let requested = |(part, sections): (usize, Vec<Section>)| {
+            let mut boxes = 0..list.boxes.len();
+            let piece = |section: Section| {
+                let memory = match section.outside() {
+                    0 => storage.place(team, part).zip(storage.parts[part].clone()),
+                    _ => boxes.next().and_then(|at| values.boxes(at)?[part].clone()),
                 };
-                let place = place.filter(|_| !section.region.is_empty());
-                places.push(place.clone());
-                requested[part].pieces.push(SectionMemory { section, place, _lease: lease });
-            }
-            if !is_own {
-                let needs = cuts.iter().map(|sections| sections[slot].region).collect();
-                fetched.push((fetch_plan(&storage.dist, needs)?, places));
-            }
-        }
-        let from = storage.places(self.team());
-        let fields: Vec<Field> =
-            fetched.iter().map(|(plan, to)| Field { plan, from: &from, to, dtype: self.dtype() }).collect();
-        self.team().count_messages(fetched.iter().map(|(plan, _)| plan.messages()).sum());
-        let teams = (self.team(), self.team());
-        Recorder::current().exchange(&lower_between_ranks("request", teams, &fields)?)?;
-        Ok(requested)
-    }
-
-    /// Memory for a box at a part.
-    fn room(&self, part: usize, region: &Region) -> Result<(Option<Place>, Option<Buffer>)> {
-        if region.is_empty() || !self.team().is_here(part) {
-            return Ok((None, None));
-        }
-        let device = self.team().device(part).clone();
-        let buffer = device.alloc(bytes_of(region, self.dtype())?)?;
-        let place = Place { device, allocation: Arc::clone(buffer.allocation()), stored: *region };
-        Ok((Some(place), Some(buffer)))
+                let memory = memory.filter(|_| !section.region.is_empty());
+                SectionMemory { section, memory }
+            };
+            Requested { array: self.clone(), part, pieces: sections.into_iter().map(piece).collect() }
+        };
+        Ok(cuts.into_iter().enumerate().map(requested).collect())
     }
 }
 
@@ -130,7 +121,7 @@ impl Requested {
 
     /// The memory that holds a section, none if it is empty. What the part owns is in the array's own memory.
     pub fn place(&self, section: usize) -> Option<&Place> {
-        self.pieces.get(section)?.place.as_ref()
+        self.pieces.get(section)?.memory.as_ref().map(|(place, _)| place)
     }
 
     /// The elements of a section in C order. Waits.
@@ -147,7 +138,7 @@ impl Requested {
         };
         let region = &piece.section.region;
         let mut elements: Vec<T> = zeros(region.volume()? as usize, &self.array.team().devices())?;
-        if let Some(place) = &piece.place {
+        if let Some((place, _)) = &piece.memory {
             let _guard = self.array.team().evaluation()?;
             download(place, region, T::DTYPE, bytemuck::cast_slice_mut(&mut elements))?;
         }

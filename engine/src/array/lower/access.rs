@@ -49,19 +49,18 @@ pub(crate) struct OperandAccess {
     pub footprint: Option<Footprint>,
 }
 
-/// The operands of kernels over one distribution, and the layouts of their memory.
-pub(crate) struct KernelReads<'a> {
-    pub leaves: &'a [Leaf],
-    pub dist: &'a Distribution,
-    /// The layout of a computed node's memory, and how much of its halo is valid.
-    pub memory: &'a dyn Fn(NodeId) -> Result<(Arc<Distribution>, HaloWidths)>,
+/// The operands of kernels over one distribution.
+struct KernelReads<'a> {
+    graph: &'a Graph,
+    leaves: &'a [Leaf],
+    dist: &'a Distribution,
     /// Whether steps share an exchange: then halos hold what others would fetch.
-    pub shares_exchange: bool,
+    shares_exchange: bool,
 }
 
 impl KernelReads<'_> {
     /// The access to each leaf by the parts that compute these regions; `None` for lists and numbers.
-    pub fn accesses(&self, regions: &[ComputeRegion]) -> Result<Vec<Option<OperandAccess>>> {
+    fn accesses(&self, regions: &[ComputeRegion]) -> Result<Vec<Option<OperandAccess>>> {
         let accesses = self.leaves.iter().map(|leaf| self.access(leaf, regions));
         let mut accesses = accesses.collect::<Result<Vec<Option<OperandAccess>>>>()?;
         for first in 0..accesses.len() {
@@ -72,7 +71,8 @@ impl KernelReads<'_> {
 
     fn access(&self, leaf: &Leaf, regions: &[ComputeRegion]) -> Result<Option<OperandAccess>> {
         let Source::Memory(node) = leaf.source else { return Ok(None) };
-        let ((source, valid), dist) = ((self.memory)(node)?, self.dist);
+        let state = self.graph.memory_state(node).ok_or_else(|| not_computed(self.graph, node))?;
+        let (source, valid, dist) = (Arc::clone(&state.dist), state.valid.clone(), self.dist);
         let mut footprint = Footprint::of(&leaf.maps, &source, dist, regions)?;
         let in_steps = leaf.maps.len() == 1 && leaf.maps[0].skips();
         let method = match &footprint {
@@ -256,19 +256,14 @@ impl OperandAccess {
 /// The most places that are considered for the division of a large expression.
 const MOST_CANDIDATES: usize = 16;
 
-/// The access to each leaf of kernels over `dist` whose parts compute what they own.
+/// The access to each leaf of kernels over `dist` whose parts compute these regions.
 pub(crate) fn reads_of(
     graph: &Graph,
     leaves: &[Leaf],
-    dist: &Distribution,
+    (dist, regions): (&Distribution, &[ComputeRegion]),
     shares_exchange: bool,
 ) -> Result<Vec<Option<OperandAccess>>> {
-    let memory = |node: NodeId| match graph.memory_state(node) {
-        Some(state) => Ok((Arc::clone(&state.dist), state.valid.clone())),
-        None => Err(not_computed(graph, node)),
-    };
-    let reads = KernelReads { leaves, dist, memory: &memory, shares_exchange };
-    reads.accesses(&ComputeRegion::owned(dist))
+    KernelReads { graph, leaves, dist, shares_exchange }.accesses(regions)
 }
 
 pub(crate) fn not_computed(graph: &Graph, node: NodeId) -> Error {
@@ -343,7 +338,7 @@ fn cost(graph: &Graph, node: NodeId, team: &Team) -> Result<Option<u64>> {
     if body.lower(graph, node)?.is_err() {
         return Ok(None);
     }
-    let accesses = reads_of(graph, &body.leaves, &dist, false)?;
+    let accesses = reads_of(graph, &body.leaves, (&dist, &ComputeRegion::owned(&dist)), false)?;
     let reads = body.leaves.iter().zip(&accesses).filter_map(|(leaf, access)| Some((leaf, access.as_ref()?)));
     reads.map(|read| bytes(graph, read, &dist, team)).sum::<Result<u64>>().map(Some)
 }

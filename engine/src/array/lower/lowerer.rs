@@ -8,13 +8,13 @@ use partita_kernels::{DType, Value, simplify};
 
 use crate::array::lower::access::{OperandAccess, computed_elsewhere, reads_of};
 use crate::array::lower::body::{KernelBody, Leaf, Prerequisite, Source};
+use crate::array::lower::compute::{Compute, ComputeKernel, KernelStore};
 use crate::array::lower::division::{common_to_kernels, stages};
 use crate::array::lower::graph::{Graph, GraphTarget, MemoryState, NodeId};
-use crate::array::lower::steps::fused::{Compute, ComputeKernel, KernelStore, ResultMemory, ResultStorage};
-use crate::array::lower::steps::list::{ExchangeField, Lowered, StepList};
+use crate::array::lower::steps::list::{ExchangeField, Lowered, ResultMemory, ResultStorage, StepList};
 use crate::array::memory::pitch::{Pitch, Row};
 use crate::array::memory::storage::HaloWidths;
-use crate::array::memory::window::ArrayWindow;
+use crate::array::memory::window::{ArrayWindow, ComputeRegion};
 use crate::array::record::expr::Expr;
 use crate::array::record::map::Map;
 use crate::array::recorder::recording::Extension;
@@ -51,7 +51,9 @@ pub(crate) fn lower(graph: &mut Graph, team: &Team, shared: Option<SharedExchang
     }
     lowerer.evaluate(&roots)?;
     updates.retain(|update| !lowerer.graph.is_memory(update.node));
-    lowerer.updates(&updates)?;
+    if !updates.is_empty() {
+        lowerer.updates(&updates)?;
+    }
     let results = targets.iter().map(|target| target.node).collect();
     let Lowerer { mut list, pending, unsupported, extended, .. } = lowerer;
     if !pending.is_empty() {
@@ -293,7 +295,7 @@ impl Lowerer<'_> {
 
     /// The access to a kernel's leaves by the parts, which compute what they own.
     pub fn accesses(&self, leaves: &[Leaf], dist: &Distribution) -> Result<Vec<Option<OperandAccess>>> {
-        reads_of(self.graph, leaves, dist, self.shared.is_some())
+        reads_of(self.graph, leaves, (dist, &ComputeRegion::owned(dist)), self.shared.is_some())
     }
 
     /// The distribution of the computation: each element on the part that keeps the result.

@@ -14,9 +14,9 @@ use partita_kernels::{
 use rustc_hash::FxHashSet;
 
 use crate::array::lower::body::KernelBody;
+use crate::array::lower::compute::{Compute, ComputeKernel, Folds};
 use crate::array::lower::graph::NodeId;
 use crate::array::lower::lowerer::{Lowerer, NotLowered};
-use crate::array::lower::steps::fused::{Compute, ComputeKernel, Folds};
 use crate::array::lower::steps::list::{
     ExchangeField, KernelLaunch, LaunchArgument, LaunchOperand, MemoryId, PartCells, PartLaunch, Step,
     StepList, StoredArray,
@@ -288,7 +288,7 @@ impl Combining<'_> {
                 }
             }
         }
-        for (at, &dtype) in self.dtypes.iter().enumerate() {
+        for (at, &dtype) in self.dtypes.iter().enumerate().filter(|_| !copies.is_empty()) {
             let of = |launch: &PartLaunch| PartLaunch {
                 part: launch.part,
                 memory: vec![launch.memory[partials + at], launch.memory[at]],
@@ -296,16 +296,16 @@ impl Combining<'_> {
             };
             self.launch(list, copy("keep", rank, dtype)?, copies.iter().map(of).collect(), 2);
         }
-        self.launch(list, combine_kernel(members, rank)?, combinations, 2 * partials);
+        if !combinations.is_empty() {
+            self.launch(list, combine_kernel(members, rank)?, combinations, 2 * partials);
+        }
         Ok(())
     }
 
     fn launch(&self, list: &mut StepList, kernel: Verified, launches: Vec<PartLaunch>, operands: usize) {
-        if !launches.is_empty() {
-            let operand = |at: usize| LaunchOperand::OfLaunch { at, folded: Vec::new() };
-            let (operands, layout) = ((0..operands).map(operand).collect(), Arc::clone(self.result));
-            list.steps.push(Step::Launch(KernelLaunch { kernel, layout, operands, launches, fused: None }));
-        }
+        let operand = |at: usize| LaunchOperand::OfLaunch { at, folded: Vec::new() };
+        let (operands, layout) = ((0..operands).map(operand).collect(), Arc::clone(self.result));
+        list.steps.push(Step::Launch(KernelLaunch { kernel, layout, operands, launches, fused: None }));
     }
 
     /// Whether one part's launches can read the memory of another.

@@ -14,7 +14,7 @@ use crate::array::record::map::Map;
 use crate::index::{Distribution, Index, Region};
 use crate::plan::Plan;
 
-/// How a value is to be computed. Operands of `Apply` broadcast: dimensions align at the end, and an
+/// The expression of a value. Operands of `Apply` broadcast: dimensions align at the end, and an
 /// extent of 1 stretches.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Expr<N, V> {
@@ -40,7 +40,7 @@ pub(crate) enum Expr<N, V> {
     /// The elements of an array of another team; or what a plan makes of those of any, zero where no move
     /// comes.
     Moved { base: N, plan: Option<Arc<Plan>> },
-    /// What steps of its own compute.
+    /// An operation with steps of its own.
     Whole(WholeOp, Vec<N>),
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct StridedWindow {
 }
 
 impl StridedWindow {
-    /// Whether it has no gaps.
+    /// True if it has no gaps.
     pub fn is_box(&self) -> bool {
         self.steps.iter().all(|&step| step == 1)
     }
@@ -102,7 +102,7 @@ pub(crate) struct Butterflies {
     pub span: usize,
     /// With conjugated roots and factors.
     pub is_inverse: bool,
-    /// What results are multiplied by at last.
+    /// The factor of the results, if any.
     pub scale: Option<Scalar>,
 }
 
@@ -204,7 +204,7 @@ impl<N, V> Expr<N, V> {
     }
 }
 
-/// Which part owns which element of a value that is not computed yet.
+/// The division of a value that is not computed yet.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum NodeLayout<N> {
     /// Any will do: constants.
@@ -271,14 +271,14 @@ pub(crate) enum Pointwise {
     Draw(Draw),
 }
 
-/// What a reduction computes.
+/// The result of a reduction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Reduction {
     Fold(FoldOp),
     Arg { largest: bool },
 }
 
-/// What a scan computes.
+/// The operation of a scan, and its axis.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct AxisScan {
     pub axis: usize,
@@ -287,12 +287,12 @@ pub(crate) struct AxisScan {
     pub exclusive: bool,
 }
 
-/// What a sort computes.
+/// The axis, order and result of a sort.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct AxisSort {
     pub axis: usize,
     pub descending: bool,
-    /// Where the elements come from, not the elements.
+    /// The positions of the elements before, not the elements.
     pub positions: bool,
 }
 
@@ -304,7 +304,7 @@ pub(crate) enum Which {
 }
 
 impl Reduction {
-    /// Whether it may be computed in one pass with others. The position that an argument fold carries along
+    /// True if it may be computed in one pass with others. The position that an argument fold carries along
     /// makes it so much dearer than what it would share, the loads, that it stays alone.
     pub fn shares_a_pass(self) -> bool {
         match self {
@@ -313,7 +313,7 @@ impl Reduction {
         }
     }
 
-    /// What a reduction over nothing gives.
+    /// The result of a reduction over nothing.
     pub fn neutral(self, dtype: DType) -> Scalar {
         match self {
             Reduction::Fold(op) => op.neutral(dtype),

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::index::{COORDINATE_LIMIT, Distribution, Index, Region};
 use crate::team::Team;
 
-/// What lies beyond the ends of an array `a b c d` that is padded.
+/// The values beyond the ends of an array `a b c d` that is padded.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum Padding {
@@ -47,8 +47,8 @@ impl Array {
     /// The arrays one behind the other along a dimension. They agree in dtype, team and all other extents.
     /// Recorded.
     ///
-    /// Where the largest array's division leaves no part with more than twice its share of the result, the
-    /// result continues it: cells of that array stay on their parts. Other dimensions are divided evenly.
+    /// The result continues the largest array's division if no part then has more than twice its share: cells
+    /// of that array stay on their parts. Other dimensions are divided evenly.
     ///
     /// Carries an error for no arrays, arrays that do not agree, and a dimension that is not there.
     #[doc = example!(
@@ -328,7 +328,7 @@ impl Padding {
     }
 }
 
-/// What a dimension of `n` elements with cells before and after consists of.
+/// The runs of a dimension of `n` elements with cells before and after.
 fn runs(n: i64, (before, after): (i64, i64), with: Padding) -> Vec<Run> {
     let (mut runs, mut at) = (Vec::new(), -before);
     loop {

@@ -109,7 +109,7 @@ impl Array {
         self.sorted(AxisSort { axis, descending, positions: false })
     }
 
-    /// Where along `axis` the elements of [`Array::sort`] come from. i64.
+    /// The positions along `axis` that the elements of [`Array::sort`] come from. i64.
     #[doc = example!("assert_eq!(u.argsort(1, true).to_vec::<i64>()?, [2, 1, 0, 2, 1, 0]);")]
     pub fn argsort(&self, axis: usize, descending: bool) -> Array {
         self.sorted(AxisSort { axis, descending, positions: true })

@@ -48,7 +48,7 @@ impl Map {
         &self.axes[..self.rank]
     }
 
-    /// Where it begins, if it is that of a window of a node of this rank.
+    /// The start of the window, if it is that of one of a node of this rank.
     pub fn as_window(&self, rank: usize) -> Option<Index> {
         let along = |d: usize| match self.axes[d] {
             Along::Dim { dim, offset, step: 1 } if dim == d => Some(offset),
@@ -58,7 +58,7 @@ impl Map {
         fits.then(|| Index::from_fn(rank, |d| along(d).unwrap_or_default()))
     }
 
-    /// Whether a view of this shape is all of its base, without some axes of extent 1.
+    /// True if a view of this shape is all of its base, without some axes of extent 1.
     pub fn drops_axes(&self, base: &Index, shape: &Index) -> bool {
         let mut kept = 0..shape.rank();
         let drops = |(d, along): (usize, &Along)| match along {
@@ -78,7 +78,7 @@ impl Map {
         })
     }
 
-    /// Whether `through` would go wrong: where the points of `shape` mean elements of the view, which has
+    /// True if `through` would go wrong: where the points of `shape` mean elements of the view, which has
     /// `extents`, beyond its ends. There the view wraps around; the base, of shape `base`, has the same
     /// elements there only along dimensions of which the view shows all.
     pub fn leaves(&self, shape: &[i64], view: &Map, extents: &[i64], base: &[i64]) -> bool {
@@ -109,14 +109,14 @@ impl Map {
         Map::from_fn(1, |_| Along::same(dim))
     }
 
-    /// Whether it steps over elements, and only forwards.
+    /// True if it steps over elements, and only forwards.
     pub fn skips(&self) -> bool {
         let steps = |along: &Along| if let Along::Dim { step, .. } = along { *step } else { 1 };
         let (least, most) = (self.axes().iter().map(steps).min(), self.axes().iter().map(steps).max());
         least >= Some(1) && most > Some(1)
     }
 
-    /// Whether two dimensions follow from the same one, as on a diagonal.
+    /// True if two dimensions follow from the same one, as on a diagonal.
     pub fn repeats(&self, d: usize) -> bool {
         let Along::Dim { dim, .. } = self.axes[d] else { return false };
         let same = |other: &Along| matches!(other, Along::Dim { dim: named, .. } if *named == dim);

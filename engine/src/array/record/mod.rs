@@ -1,6 +1,6 @@
 //! Recording: operations on arrays become nodes; nothing is computed here.
 
-pub(crate) mod draws;
+pub(crate) mod array;
 pub(crate) mod expr;
 pub(crate) mod join;
 pub(crate) mod lines;

@@ -54,10 +54,10 @@ pub(crate) struct Node {
     /// The other teams whose devices computing it may use.
     sources: Vec<Team>,
     state: Mutex<NodeState>,
-    /// Whether it was made to carry an error, so that recording with it takes no lock.
+    /// True if it was made to carry an error, so that recording with it takes no lock.
     is_failed: bool,
     depth: AtomicU32,
-    /// Whether another value was computed by way of it, so that doing so again repeats work.
+    /// True if another value was computed by way of it, so that doing so again repeats work.
     is_repeated: AtomicBool,
 }
 
@@ -136,7 +136,7 @@ impl Node {
         self.is_repeated.store(true, Ordering::Relaxed);
     }
 
-    /// Whether one was before.
+    /// True if one was before.
     pub fn is_repeated(&self) -> bool {
         self.is_repeated.load(Ordering::Relaxed)
     }
@@ -161,7 +161,7 @@ impl Node {
         drop_iteratively(old);
     }
 
-    /// What was a number of a `Loop`'s step, and is not computed yet, stays the number that it was.
+    /// A number of a `Loop`'s step that is not computed yet stays the number that it was.
     pub fn become_number(&self, number: Scalar) {
         if let NodeState::Lazy { expr: expr @ Expr::Number(..), .. } = &mut *self.state() {
             *expr = Expr::Fill(number);
@@ -193,8 +193,8 @@ impl Node {
         }
     }
 
-    /// What a view that is not computed yet is a view of, through all views in between, and where its
-    /// elements are in that.
+    /// The base of a view that is not computed yet, through all views in between, and where its elements are
+    /// in that.
     pub fn seen(self: &Arc<Node>) -> Option<(Arc<Node>, Map)> {
         let (mut node, mut map) = (Arc::clone(self), Map::identity(self.rank()));
         loop {

@@ -59,7 +59,7 @@ impl Array {
         result.unwrap_or_else(|error| self.failed(error))
     }
 
-    /// Whether the array carries an error; says nothing of what computing it may bring.
+    /// The error that the array carries; says nothing of what computing it may bring.
     ///
     /// # Errors
     /// The error the array carries.
@@ -511,7 +511,7 @@ impl Array {
         }
     }
 
-    /// What an operator such as `+=` leaves here: of the array's own shape.
+    /// The result of an operator such as `+=`: of the array's own shape.
     fn keeps_shape(&self, operation: &'static str, result: Array) -> Array {
         let (expected, given) = (self.shape(), result.shape());
         if given == expected {
@@ -535,7 +535,7 @@ impl Array {
         }
     }
 
-    /// What stands for a comparison with `other`: integers are compared with a number that they hold.
+    /// The equivalent of a comparison with `other`: integers are compared with a number that they hold.
     pub(crate) fn compared(&self, op: CompareOp, other: &impl Operand) -> (CompareOp, Array) {
         match other.number().filter(|_| !self.dtype().is_float()) {
             Some(number) => {

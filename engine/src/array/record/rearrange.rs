@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::array::handle::{Array, check_parts};
 use crate::array::memory::storage::Storage;
+use crate::array::record::array::{Array, check_parts};
 use crate::array::record::expr::{Expr, NodeLayout, Which, WholeOp};
 use crate::array::record::map::{Map, check_count, check_positions, sliced};
 use crate::array::record::node::Node;
@@ -13,16 +13,16 @@ use crate::error::{Error, Result};
 use crate::index::{Distribution, Index, Region};
 use crate::team::Team;
 
-/// Where one dimension of a rearranged array comes from.
+/// The source of one dimension of a rearranged array.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stride {
     /// A dimension of the source: element `i` is the source's `start + i * step`. Step 0 repeats one element.
     Of {
-        /// Which one.
+        /// Its number.
         dim: usize,
         /// The source's coordinate of element 0.
         start: i64,
-        /// What one element further adds to it.
+        /// The distance in it of neighbours in the result.
         step: i64,
         /// The extent of the result.
         count: i64,
@@ -45,7 +45,7 @@ impl Stride {
 impl Array {
     /// The same elements, in C order, in another shape of as many. Recorded.
     ///
-    /// Where the parts hold their elements in the order of the new shape, these stay where they are: where
+    /// Elements stay where they are if the parts hold them in the order of the new shape: where
     /// dimensions are split and merged of which only the first is divided, at whole rows of both shapes.
     /// Then the result shares memory without halos, and is computed together with what it is computed from.
     /// Otherwise elements move, and the first dimension that has more than one cell is cut into all parts.
@@ -175,7 +175,7 @@ impl Array {
 
 /// A computed node in another shape, without a copy.
 fn seen(node: &Arc<Node>, shape: &Index) -> Result<Option<Arc<Node>>> {
-    // What another owner may write is copied when it is computed.
+    // Memory that another owner may write is copied when it is computed.
     let shows = |storage: &Arc<Storage>| !storage.has_halo() && !storage.is_lent_to_be_written();
     let Some(storage) = node.storage().filter(shows) else { return Ok(None) };
     let dist = storage.dist.reshaped(shape)?;

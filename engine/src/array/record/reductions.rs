@@ -93,7 +93,7 @@ impl Array {
         floats.sum_reproducible(axes) / self.count_over(axes)
     }
 
-    /// How many elements each result over `axes` (all if empty) is made of.
+    /// The number of elements of each result over `axes` (all if empty).
     fn count_over(&self, axes: &[usize]) -> f64 {
         let extent = |&d: &usize| self.shape()[d] as f64;
         match axes {
@@ -118,14 +118,14 @@ impl Array {
         self.cast(DType::Bool)
     }
 
-    /// Where the smallest element is: its index along `axis`, or in the array flattened in C order;
+    /// The place of the smallest element: its index along `axis`, or in the array flattened in C order;
     /// the first of equals; the first NaN if there is one. i64.
     #[doc = example!("assert_eq!(u.argmin(Some(1)).to_vec::<i64>()?, [0, 0]);")]
     pub fn argmin(&self, axis: Option<usize>) -> Array {
         self.arg("argmin", axis, false)
     }
 
-    /// Where the largest element is, as [`Array::argmin`].
+    /// The place of the largest element, as [`Array::argmin`].
     #[doc = example!("assert_eq!(u.argmax(None).item::<i64>()?, 5);")]
     pub fn argmax(&self, axis: Option<usize>) -> Array {
         self.arg("argmax", axis, true)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::array::handle::Array;
+use crate::array::record::array::Array;
 use crate::array::record::expr::{Expr, StridedWindow, UpdatedCells, WholeOp};
 use crate::array::record::map::{Map, check_count, check_positions};
 use crate::array::record::node::Node;
@@ -16,7 +16,7 @@ pub(crate) struct RecordedUpdate {
     pub base: Arc<Node>,
     pub value: Arc<Node>,
     pub node: Arc<Node>,
-    /// Whether nothing of the base is left.
+    /// True if nothing of the base is left.
     pub covers: bool,
 }
 

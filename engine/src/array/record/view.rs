@@ -283,7 +283,7 @@ fn check(shape: &Index, axes: &[Stride]) -> Result<()> {
     Err(Error::invalid("rearrange", expected, format!("{axes:?}"), "check starts, steps and counts"))
 }
 
-/// What to take of one dimension, or a new one. Coordinates below 0 count from the dimension's end, as in
+/// The selection of one dimension, or a new one. Coordinates below 0 count from the dimension's end, as in
 /// NumPy; unlike in NumPy, ends outside the dimension are an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Span {
@@ -292,9 +292,9 @@ pub enum Span {
     Range {
         /// The first one.
         start: Option<i64>,
-        /// Where to end; itself not taken.
+        /// The end; itself not taken.
         stop: Option<i64>,
-        /// What the next one adds; not 0.
+        /// The distance of neighbours; not 0.
         step: i64,
     },
     /// One element; the dimension is dropped.
@@ -317,7 +317,7 @@ impl Span {
     }
 }
 
-/// What [`crate::s!`] accepts: `..`, `a..b`, `a..`, `..b`, a number, `NewAxis`. Numbers are i32, i64 or
+/// An argument of [`crate::s!`]: `..`, `a..b`, `a..`, `..b`, a number, `NewAxis`. Numbers are i32, i64 or
 /// usize.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not name elements of a dimension",
@@ -385,7 +385,7 @@ macro_rules! s {
     }};
 }
 
-/// What spans mean in an array of some shape: the view's shape, and which element each of its elements is.
+/// The selection of spans in an array: the view's shape, and which element each of its elements is.
 pub(crate) struct Selected {
     pub shape: Index,
     pub map: Map,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::array::handle::Array;
 use crate::array::lower::graph::{OldElements, Target};
+use crate::array::record::array::Array;
 use crate::array::record::node::{Node, NodeState};
 use crate::array::record::update::RecordedUpdate;
 use crate::array::record::view::Span;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use partita_kernels::{DType, FoldOp};
 
-use crate::array::handle::Array;
+use crate::array::record::array::Array;
 use crate::array::record::expr::{Expr, NodeLayout, WholeOp};
 use crate::array::record::node::Node;
 use crate::array::recorder::recording::{Recorder, check_not_recording, outside_step};

@@ -3,9 +3,10 @@
 pub(crate) mod assign;
 pub(crate) mod cache;
 pub(crate) mod cells;
+pub(crate) mod eval;
 pub(crate) mod evaluate;
+mod exact_sum;
 pub(crate) mod indexed;
 pub(crate) mod moves;
-mod notes;
 pub(crate) mod sort;
 pub(crate) mod steps;

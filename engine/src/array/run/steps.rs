@@ -7,13 +7,15 @@ use rustc_hash::FxHashMap;
 
 use crate::array::bind::launch::{exchange, launch};
 use crate::array::bind::schedule::{BoundStep, ScheduleBuilder, Values, missing_part};
+use crate::array::lower::body::Source;
 use crate::array::lower::graph::NodeId;
-use crate::array::lower::steps::list::{MemoryId, Step, StepList, StoredArray};
+use crate::array::lower::steps::list::{
+    CopiedCells, FusedKernel, KernelLaunch, MemoryId, ResultStorage, Step, StepList, StoredArray,
+};
 use crate::array::memory::storage::Storage;
-use crate::array::recorder::recording::Recorder;
+use crate::array::recorder::recording::{BoundKernel, BoundTask, OperandRead, Recorder};
 use crate::array::run::cache::commands::CommandsBuilder;
 use crate::array::run::moves::moving;
-use crate::array::run::notes::note;
 use crate::array::run::sort::sort;
 use crate::error::Result;
 use crate::interrupt;
@@ -127,4 +129,61 @@ impl StepRun<'_> {
         }
         Ok(bound)
     }
+}
+
+/// Notes a task of a `Loop`'s step under analysis, bound to the values that it reads and computes.
+fn note(recorder: &Recorder, step: &Step, values: &Values) -> Result<()> {
+    let launches = match step {
+        Step::Launch(launch) => std::slice::from_ref(launch),
+        Step::Exchange(exchange) => &exchange.launches,
+        Step::Copy { from, to, cells, .. } => {
+            let (from, to) = (values.storage(*from)?.number, values.storage(*to)?.number);
+            match cells {
+                CopiedCells::Owned | CopiedCells::Current => {
+                    recorder.note_task(|| BoundTask::Copy { from, to });
+                }
+                CopiedCells::Window(_) => {
+                    recorder.note_task(|| BoundTask::Overwrite { value: from, whole: to });
+                }
+                CopiedCells::Outside(_) => {}
+            }
+            return Ok(());
+        }
+        Step::Allocate(_) | Step::Sort(_) | Step::Move { .. } | Step::Alias { .. } | Step::Donate { .. } => {
+            return Ok(());
+        }
+    };
+    for KernelLaunch { fused, .. } in launches {
+        if let Some(fused) = fused.as_ref().filter(|fused| !fused.results.is_empty()) {
+            let kernel = Box::new(bound(fused, values)?);
+            recorder.note_task(|| BoundTask::Compute(kernel));
+        }
+    }
+    Ok(())
+}
+
+fn bound(fused: &FusedKernel, values: &Values) -> Result<BoundKernel> {
+    let FusedKernel { leaves, placed, dist, results, .. } = fused;
+    let mut reads = Vec::new();
+    for leaf in leaves {
+        let Source::Memory(node) = leaf.source else { continue };
+        let storage = values.storage(node)?;
+        let (number, dist) = (storage.number, Arc::clone(&storage.dist));
+        reads.push(OperandRead { number, dist, node: values.recorded(node), maps: leaf.maps.clone() });
+    }
+    let numbered = |node| {
+        let storage = values.storage(node)?;
+        Ok((storage.number, Arc::clone(&storage.dist)))
+    };
+    let kept = results.iter().filter_map(|result| result.rest_of).map(numbered);
+    Ok(BoundKernel {
+        frame: results[0].window.clone(),
+        dist: Arc::clone(dist),
+        placed: placed.clone(),
+        reads,
+        results: results.iter().map(|result| numbered(result.node)).collect::<Result<_>>()?,
+        is_temporary: results.iter().any(|result| matches!(result.storage, ResultStorage::Temporary(_))),
+        is_uniform: results.iter().all(|result| result.window.is_like(&results[0].window)),
+        kept: kept.collect::<Result<_>>()?,
+    })
 }

@@ -3,106 +3,24 @@
 
 use std::sync::Arc;
 
-use partita_kernels::{DType, Verified};
+use partita_kernels::DType;
 
-use crate::array::lower::access::OperandAccess;
+use crate::array::lower::access::{OperandAccess, reads_of};
 use crate::array::lower::body::{KernelArgument, KernelArguments, Leaf, Source};
+use crate::array::lower::compute::{Compute, ComputeKernel, Folds, KernelStore};
 use crate::array::lower::footprint::Footprint;
 use crate::array::lower::graph::NodeId;
 use crate::array::lower::lowerer::Lowerer;
 use crate::array::lower::steps::list::{
     FusedKernel, KernelLaunch, LaunchArgument, LaunchAxis, LaunchOperand, MemoryId, PartCells, PartLaunch,
-    PlanExchange, Step,
+    PlanExchange, ResultMemory, ResultStorage, Step,
 };
 use crate::array::lower::steps::operands::Travelling;
-use crate::array::memory::pitch::Pitch;
 use crate::array::memory::storage::{HaloWidths, widened};
 use crate::array::memory::window::{ArrayWindow, ComputeRegion, holds};
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
 use crate::wire::hash;
-
-/// Kernels whose operands travel together, and the memory of what they compute.
-pub(crate) struct Compute {
-    pub results: Vec<ResultMemory>,
-    pub kernels: Vec<ComputeKernel>,
-}
-
-/// The memory of one result.
-#[derive(Clone)]
-pub(crate) struct ResultMemory {
-    pub node: NodeId,
-    pub dtype: DType,
-    pub storage: ResultStorage,
-    /// The division of the memory, and the distribution of the array that it is for.
-    pub memory: Arc<Distribution>,
-    pub declared: Arc<Distribution>,
-    /// The pitch of its rows.
-    pub pitch: Pitch,
-    /// The place of the result among the cells of its array.
-    pub window: ArrayWindow,
-    /// The array whose elements outside of the window it gets afterwards.
-    pub rest_of: Option<NodeId>,
-}
-
-impl ResultMemory {
-    /// All of an array that is new, without halos.
-    pub fn fresh(node: NodeId, dtype: DType, dist: &Arc<Distribution>, pitch: Pitch) -> ResultMemory {
-        ResultMemory {
-            node,
-            dtype,
-            storage: ResultStorage::Fresh,
-            memory: Arc::clone(dist),
-            declared: Arc::clone(dist),
-            pitch,
-            window: ArrayWindow::whole(dist),
-            rest_of: None,
-        }
-    }
-}
-
-/// Which memory a result takes.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum ResultStorage {
-    /// New memory of the array's size.
-    Fresh,
-    /// Memory that the result has already.
-    InPlace,
-    /// New memory of the window's size; the layout is that of the array's memory.
-    Temporary(Arc<Distribution>),
-}
-
-/// A kernel over the packed coordinates of a distribution.
-pub(crate) struct ComputeKernel {
-    pub kernel: Verified,
-    pub leaves: Vec<Leaf>,
-    /// The access to each leaf by parts that compute what they own; `None` for lists and numbers.
-    pub accesses: Vec<Option<OperandAccess>>,
-    /// The dimensions along which the kernel needs coordinates.
-    pub placed: Vec<bool>,
-    pub arguments: KernelArguments,
-    pub dist: Arc<Distribution>,
-    pub stores: Vec<KernelStore>,
-    /// Of a reduction, which stores nothing else.
-    pub folds: Option<Folds>,
-}
-
-/// The target of a kernel's store: a result, or a window of it.
-pub(crate) struct KernelStore {
-    pub result: usize,
-    pub window: Option<Region>,
-}
-
-/// The folds of a kernel that stores no value per point.
-pub(crate) struct Folds {
-    pub axes: Vec<usize>,
-    /// The results of all parts together, for people.
-    pub result: Arc<Distribution>,
-    pub results: Vec<DType>,
-    /// Per output and part the memory of what the part finds, with the folded dimensions at `0..1`; `None`
-    /// for parts that fold nothing.
-    pub memory: Vec<Vec<Option<MemoryId>>>,
-}
 
 /// The cells that the parts compute: their own, or more if steps of a `Loop` share an exchange and the
 /// operands are valid there.
@@ -218,7 +136,7 @@ impl Lowerer<'_> {
         let (read_bytes, written_bytes) =
             (bytes_read(&leaves, &accesses, &dist)?, bytes_written(results, &stores, folds.as_ref(), &dist)?);
         let (regions, accesses) = match &extent.regions {
-            Some(regions) => (regions.clone(), self.accesses_of(&leaves, &dist, regions)?),
+            Some(regions) => (regions.clone(), reads_of(self.graph, &leaves, (&dist, regions), true)?),
             None => (ComputeRegion::owned(&dist), accesses),
         };
         let mut operands = Vec::with_capacity(kernel.kernel().params.len());

@@ -11,14 +11,13 @@ use partita_kernels::{DType, Scalar, Verified};
 
 use crate::array::lower::body::Leaf;
 use crate::array::lower::graph::NodeId;
-use crate::array::lower::steps::fused::ResultMemory;
 use crate::array::lower::steps::window::WindowIndices;
 use crate::array::memory::index_lists::IndexList;
 use crate::array::memory::pitch::Pitch;
 use crate::array::memory::plans::moving_plan;
 use crate::array::memory::step_numbers::StepNumbers;
 use crate::array::memory::storage::HaloWidths;
-use crate::array::memory::window::RegionBox;
+use crate::array::memory::window::{ArrayWindow, RegionBox};
 use crate::array::record::expr::{AxisSort, Slot, StridedWindow};
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
@@ -160,6 +159,50 @@ pub(crate) struct FusedKernel {
     pub written_bytes: u64,
     /// The hash of the kernel, of its arguments and of what is folded; between ranks.
     pub hash: Option<u64>,
+}
+
+/// The memory of one result.
+#[derive(Clone)]
+pub(crate) struct ResultMemory {
+    pub node: NodeId,
+    pub dtype: DType,
+    pub storage: ResultStorage,
+    /// The division of the memory, and the distribution of the array that it is for.
+    pub memory: Arc<Distribution>,
+    pub declared: Arc<Distribution>,
+    /// The pitch of its rows.
+    pub pitch: Pitch,
+    /// The place of the result among the cells of its array.
+    pub window: ArrayWindow,
+    /// The array whose elements outside of the window it gets afterwards.
+    pub rest_of: Option<NodeId>,
+}
+
+impl ResultMemory {
+    /// All of an array that is new, without halos.
+    pub fn fresh(node: NodeId, dtype: DType, dist: &Arc<Distribution>, pitch: Pitch) -> ResultMemory {
+        ResultMemory {
+            node,
+            dtype,
+            storage: ResultStorage::Fresh,
+            memory: Arc::clone(dist),
+            declared: Arc::clone(dist),
+            pitch,
+            window: ArrayWindow::whole(dist),
+            rest_of: None,
+        }
+    }
+}
+
+/// Which memory a result takes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum ResultStorage {
+    /// New memory of the array's size.
+    Fresh,
+    /// Memory that the result has already.
+    InPlace,
+    /// New memory of the window's size; the layout is that of the array's memory.
+    Temporary(Arc<Distribution>),
 }
 
 /// One launch of a part.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::array::lower::access::{AccessMethod, KernelReads, OperandAccess};
+use crate::array::lower::access::{AccessMethod, OperandAccess};
 use crate::array::lower::body::{Leaf, Source};
 use crate::array::lower::footprint::packed_box;
 use crate::array::lower::graph::{MemoryState, NodeId};
@@ -14,7 +14,6 @@ use crate::array::lower::steps::list::{
 use crate::array::memory::pitch::Pitch;
 use crate::array::memory::plans::{aligned_plan, box_plan, colocated, halo_plan, operand_plan};
 use crate::array::memory::storage::{HaloWidths, widened};
-use crate::array::memory::window::ComputeRegion;
 use crate::array::record::map::Map;
 use crate::error::Result;
 use crate::index::{Along, Distribution, Region};
@@ -90,21 +89,6 @@ impl Lowerer<'_> {
         self.list.steps.push(Step::Copy { from: node, to: moved, dtype, cells: CopiedCells::Owned });
         self.list.steps.push(Step::Donate { from: moved, to: node });
         Ok(())
-    }
-
-    /// The access to leaves by parts that compute more than they own.
-    pub(super) fn accesses_of(
-        &self,
-        leaves: &[Leaf],
-        dist: &Distribution,
-        regions: &[ComputeRegion],
-    ) -> Result<Vec<Option<OperandAccess>>> {
-        let memory = |node: NodeId| {
-            let StoredArray { dist, .. } = self.stored(node)?;
-            let valid = self.graph.memory_state(node).map(|state| state.valid.clone());
-            Ok((dist, valid.unwrap_or_else(|| HaloWidths::zero(self.graph.rank(node)))))
-        };
-        KernelReads { leaves, dist, memory: &memory, shares_exchange: true }.accesses(regions)
     }
 
     /// An operand where launches over `dist` read it: in its own memory, or as a copy. Whether some of it

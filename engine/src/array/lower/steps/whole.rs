@@ -32,20 +32,8 @@ impl Lowerer<'_> {
             WholeOp::Sort(by) => self.sort(node, base, *by),
             WholeOp::Redistribute => self.redistribute(node, base),
             WholeOp::Butterflies(pass) => self.butterflies(node, *pass, operands),
-            WholeOp::Take => {
-                self.mark_unsupported("the step takes elements by an array of indices");
-                let (line, indices) = (self.stored(base)?, self.stored(operands[1])?);
-                let (dist, pitch) = (self.graph.distribution(node)?, Pitch::of(line.dtype));
-                let made = self.made(node, dist, pitch)?;
-                take(&mut self.list, &line, &indices, &made)
-            }
-            WholeOp::Compress(bounds) => {
-                self.mark_unsupported("the step selects elements by a mask");
-                let arrays = [operands[1], operands[2], base].map(|array| self.stored(array));
-                let [mask, ranks, values] = arrays;
-                let made = self.made(node, self.graph.distribution(node)?, Pitch::Packed)?;
-                compress(&mut self.list, [&mask?, &ranks?, &values?], bounds, &made)
-            }
+            WholeOp::Take => self.take(node, base, operands[1]),
+            WholeOp::Compress(bounds) => self.compress(node, [operands[1], operands[2], base], bounds),
             WholeOp::Update(_) => Ok(()),
         }
     }
@@ -83,6 +71,22 @@ impl Lowerer<'_> {
         // By number: without gaps.
         let made = self.made(node, dist, Pitch::Packed)?;
         gather_elements(&mut self.list, &base, which, &made)
+    }
+
+    /// Elements of a line at indices.
+    fn take(&mut self, node: NodeId, base: NodeId, indices: NodeId) -> Result<()> {
+        self.mark_unsupported("the step takes elements by an array of indices");
+        let (line, indices) = (self.stored(base)?, self.stored(indices)?);
+        let made = self.made(node, self.graph.distribution(node)?, Pitch::of(line.dtype))?;
+        take(&mut self.list, &line, &indices, &made)
+    }
+
+    /// Elements of a mask, by their ranks.
+    fn compress(&mut self, node: NodeId, arrays: [NodeId; 3], bounds: &[i64]) -> Result<()> {
+        self.mark_unsupported("the step selects elements by a mask");
+        let [mask, ranks, values] = arrays.map(|array| self.stored(array));
+        let made = self.made(node, self.graph.distribution(node)?, Pitch::Packed)?;
+        compress(&mut self.list, [&mask?, &ranks?, &values?], bounds, &made)
     }
 
     /// A scan of a computed value.

@@ -1,19 +1,16 @@
-//! [`Array`]: the handle that users hold. Constructors, evaluation and assignment; every other method stands
-//! in the module of its subject.
+//! [`Array`]: the handle that users hold, and recorded values without operands; every other method stands in
+//! the module of its subject.
 
 use std::fmt;
 use std::sync::Arc;
 
-use partita_kernels::{DType, Scalar};
+use partita_kernels::{DType, Draw, Scalar};
 
-use crate::array::record::expr::{Expr, NodeLayout};
+use crate::array::record::expr::{Expr, NodeLayout, Operands, Pointwise};
 use crate::array::record::node::Node;
-use crate::array::recorder::recording::Recorder;
-use crate::array::run::evaluate::{evaluate, is_long, shorten};
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index};
-use crate::program::Place;
-use crate::team::{Team, evaluation};
+use crate::team::Team;
 
 /// A distributed N-D array: shape, dtype, team, and a value that is computed when it is needed.
 ///
@@ -38,18 +35,6 @@ pub struct Array {
 impl Array {
     pub(crate) fn of(node: Arc<Node>) -> Array {
         Array { node }
-    }
-
-    /// The array of an operation just recorded. Ends a chain that grew too long by computing half of it; an
-    /// error of that is the array's.
-    pub(crate) fn recording(node: Arc<Node>) -> Array {
-        if !is_long(&node, 0) {
-            return Array::of(node);
-        }
-        match shorten(&node) {
-            Ok(()) => Array::of(node),
-            Err(error) => Array::of(Node::failed(&node, node.dtype, error)),
-        }
     }
 
     /// An array filled with one value, of the value's dtype. [`Scalar::from_f64`] truncates and saturates
@@ -121,7 +106,7 @@ impl Array {
         &self.node.team
     }
 
-    /// Which part owns which elements.
+    /// The division of the elements among parts.
     ///
     /// # Errors
     /// The error the array carries.
@@ -133,74 +118,17 @@ impl Array {
         }
     }
 
-    /// Computes the value now, if it is not computed yet. Devices may still be working afterwards;
-    /// [`Team::wait`] waits for them.
-    ///
-    /// # Errors
-    /// The error the array carries; memory; a device that lacks a type. Every array keeps its value.
-    #[doc = example!("let v = u.exp();" "v.eval()?;" "assert!(v.is_computed());")]
-    pub fn eval(&self) -> Result<()> {
-        eval_all(&[self])
-    }
-
-    /// Whether the value is in memory. If not, reading it computes.
+    /// True if the value is in memory. If not, reading it computes.
     #[doc = example!("assert!(u.is_computed() && !u.exp().is_computed());")]
     pub fn is_computed(&self) -> bool {
         self.node.storage().is_some()
     }
 
-    /// Whether the value is in memory, or a view of one that is.
+    /// True if the value is in memory, or a view of one that is.
     #[doc = example!("assert!(u.slice(&s![.., 1]).is_in_memory() && !u.exp().is_in_memory());")]
     pub fn is_in_memory(&self) -> bool {
         self.is_computed() || self.node.seen().is_some_and(|(base, _)| base.storage().is_some())
     }
-
-    /// Whether the chain of recorded operations that leads to the array has almost the length at which one
-    /// more would compute a part of it. For bindings that must not compute while they hold a lock of their
-    /// own.
-    #[doc(hidden)]
-    pub fn is_nearly_too_long(&self) -> bool {
-        const ROOM: u32 = 1024;
-        is_long(&self.node, ROOM)
-    }
-
-    /// Computes about half of the recorded operations that lead to the array. Collective.
-    ///
-    /// # Errors
-    /// As [`Array::eval`].
-    #[doc(hidden)]
-    pub fn shorten(&self) -> Result<()> {
-        shorten(&self.node)
-    }
-
-    /// The parts of the computed array: where each one's stored cells are; `None` for empty parts and for
-    /// those of other ranks.
-    ///
-    /// # Errors
-    /// As [`Array::eval`].
-    pub fn places(&self) -> Result<Vec<Option<Place>>> {
-        self.eval()?;
-        match self.node.storage() {
-            Some(storage) => Ok(storage.places(&self.node.team)),
-            None => unreachable!("eval computes or fails"),
-        }
-    }
-}
-
-/// Computes several arrays. Those of one shape and layout share one kernel.
-///
-/// # Errors
-/// As [`Array::eval`].
-#[doc = example!(
-    "let (sum, product) = (&u + 1, &u * 2);"
-    "partita::eval_all(&[&sum, &product])?; // One kernel reads `u` once."
-    "assert!(sum.is_computed() && product.is_computed());"
-)]
-pub fn eval_all(arrays: &[&Array]) -> Result<()> {
-    let Some(first) = arrays.first() else { return Ok(()) };
-    let _guard = evaluation(arrays.iter().flat_map(|array| array.node.teams()))?;
-    let nodes: Vec<Arc<Node>> = arrays.iter().map(|array| Arc::clone(&array.node)).collect();
-    first.node.team.together("eval", || evaluate(&Recorder::current(), &nodes))
 }
 
 pub(crate) fn check_parts(operation: &'static str, team: &Team, dist: &Distribution) -> Result<()> {
@@ -213,6 +141,37 @@ pub(crate) fn check_parts(operation: &'static str, team: &Team, dist: &Distribut
         format!("{} parts", dist.parts()),
         "build the distribution with `.parts(team.size())` or a grid of that many",
     ))
+}
+
+/// Random numbers, one operation for each draw: by a key of two words of u32.
+///
+/// # Errors
+/// A distribution that does not fit the team.
+pub(crate) fn drawn(
+    team: &Team,
+    dist: &Distribution,
+    draw: Draw,
+    dtype: DType,
+    [first, second]: [Arc<Node>; 2],
+) -> Result<Array> {
+    let cells = cells(team, dist)?.node;
+    let layout = cells.layout();
+    let expr = Expr::Apply(Pointwise::Draw(draw), Operands::Three([cells, first, second]));
+    Ok(Array::recording(Node::lazy(dist.shape(), dtype, team, expr, layout)))
+}
+
+/// The number of each element in C order: u32 where all fit, otherwise u64.
+fn cells(team: &Team, dist: &Distribution) -> Result<Array> {
+    let shape = dist.shape();
+    let dtype = match shape.iter().product::<i64>() <= 1 << 32 {
+        true => DType::U32,
+        false => DType::U64,
+    };
+    let Some(first) = (dist.rank() > 0).then_some(0) else { return Array::zeros(team, dist, dtype) };
+    (1..dist.rank()).try_fold(Array::coordinate(team, dist, first, dtype)?, |number, d| {
+        let extent = Scalar { dtype, bits: shape[d] as u64 };
+        Ok(number * extent + Array::coordinate(team, dist, d, dtype)?)
+    })
 }
 
 impl fmt::Debug for Array {
