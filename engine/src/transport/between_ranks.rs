@@ -67,6 +67,7 @@ pub fn lower_between_ranks(operation: &str, teams: (&Team, &Team), fields: &[Fie
         Command::from(Op::PostReceive { ranks, from, bytes })
     }));
     departure.extend(pack.commands().cloned());
+    let exports = outgoing.iter().any(|message| message.transport == Transport::Ipc);
     let mut posted = Schedule::new();
     for message in outgoing {
         let download = MessageDownload::default();
@@ -95,7 +96,7 @@ pub fn lower_between_ranks(operation: &str, teams: (&Team, &Team), fields: &[Fie
         incoming.into_iter().map(|message| Command::from(Op::Receive(message))).collect();
     arrival.extend(unpack.commands().cloned());
     arrival.extend(local.arrival);
-    if let Some(table) = table {
+    if let Some(table) = table.filter(|_| exports) {
         let ipc = Arc::clone(&table.ipc);
         arrival.push(Op::WaitForReaders { ranks: ranks.clone(), ipc }.into());
     }

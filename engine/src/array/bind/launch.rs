@@ -23,7 +23,7 @@ use crate::transport::{Exchange, Field, OverlapCapability, lower_between_ranks};
 /// Adds the commands of an exchange, and of the launches that follow it.
 pub(crate) fn exchange(step: &PlanExchange, work: &mut ScheduleBuilder, values: &Values) -> Result<()> {
     let team = work.team.clone();
-    let launches = bound(&step.launches, work, values)?;
+    let launches = bind_launches(&step.launches, work, values)?;
     let places = |memory| values.places(&team, memory);
     let ends = step.fields.iter().map(|field| Ok((places(field.from)?, places(field.to)?)));
     let ends = ends.collect::<Result<Vec<_>>>()?;
@@ -39,18 +39,18 @@ pub(crate) fn exchange(step: &PlanExchange, work: &mut ScheduleBuilder, values: 
             work.updated_halos.push((values.storage(*node)?, halo.clone()));
         }
     }
-    step.launches.iter().try_for_each(|launch| stored(launch, work, values))
+    step.launches.iter().try_for_each(|launch| note_halos(launch, work, values))
 }
 
 /// Adds the launches of this rank's parts.
 pub(crate) fn launch(step: &KernelLaunch, work: &mut ScheduleBuilder, values: &Values) -> Result<()> {
-    let launches = bound(std::slice::from_ref(step), work, values)?;
+    let launches = bind_launches(std::slice::from_ref(step), work, values)?;
     queue(work, Exchange::default(), launches)?;
-    stored(step, work, values)
+    note_halos(step, work, values)
 }
 
 /// The launches of this rank's parts, with their memory.
-fn bound<'s>(
+fn bind_launches<'s>(
     steps: &'s [KernelLaunch],
     work: &mut ScheduleBuilder,
     values: &Values,
@@ -108,7 +108,7 @@ fn recorded_numbers(step: &KernelLaunch) -> Arc<[(usize, Slot)]> {
 
 /// Notes what is current of the halos of written arrays: what neighbours show is old, but for what the part
 /// computed itself.
-fn stored(step: &KernelLaunch, work: &mut ScheduleBuilder, values: &Values) -> Result<()> {
+fn note_halos(step: &KernelLaunch, work: &mut ScheduleBuilder, values: &Values) -> Result<()> {
     for (param, operand) in step.kernel.kernel().params.iter().zip(&step.operands) {
         if let (Access::Out | Access::InOut, Some(MemoryId::Array(node))) = (param.access, operand.memory()) {
             let storage = values.storage(node)?;

@@ -39,7 +39,7 @@ pub(crate) struct ScheduleBuilder {
     messages: u64,
 }
 
-/// A step with its memory: commands that are not queued yet, and the arrays that they compute.
+/// A step with its memory: commands that are not queued yet, and arrays that are complete after them.
 pub(crate) struct BoundStep {
     pub work: ScheduleBuilder,
     pub made: Vec<(NodeId, Arc<Storage>)>,
@@ -57,12 +57,12 @@ impl ScheduleBuilder {
         }
     }
 
-    /// The commands so far, those of the exchange included.
+    /// The commands so far.
     pub fn commands(&self) -> &[Command] {
         &self.schedule
     }
 
-    /// Adds a complete exchange, queued back to back, whose messages are counted.
+    /// Adds a complete exchange, queued back to back. Whoever made it counts its messages.
     pub fn exchange(&mut self, exchange: Exchange) {
         self.uploads.extend(exchange.uploads().into_iter().cloned());
         self.schedule.extend(exchange.commands().cloned());
@@ -107,9 +107,11 @@ impl ScheduleBuilder {
         self.schedule.extend(schedule);
     }
 
-    /// Queues everything; then, and only then, the halos are current.
+    /// Queues everything; then, and only then, the halos are current. If that fails, none counts as current
+    /// that may no longer be.
     pub fn finish(self, recorder: &Recorder) -> Result<()> {
         recorder.keep(&self.uploads);
+        self.updated_halos.iter().for_each(|(storage, fresh)| storage.narrow_valid_halo(fresh));
         recorder.execute(self.schedule)?;
         pass("eval-queued")?;
         for (storage, fresh) in self.updated_halos {

@@ -209,11 +209,6 @@ impl OperandAccess {
         }
     }
 
-    /// Whether it is packed in the order in which the launches go through it.
-    pub fn is_aligned(&self) -> bool {
-        matches!(self.method, AccessMethod::Aligned)
-    }
-
     /// Of the region that a part computes, the cells that depend on nothing of the operand that travels. What
     /// this leaves for all operands is the *core*, which can be computed first.
     pub fn core(&self, map: &Map, region: &Region, part: usize) -> Region {

@@ -1,4 +1,4 @@
-//! [`Compute`]: fused kernels on their way from expressions to steps.
+//! [`Compute`]: fused kernels before they become steps.
 
 use std::sync::Arc;
 

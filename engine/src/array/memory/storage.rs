@@ -144,6 +144,12 @@ impl Storage {
         *self.fresh.lock().unwrap_or_else(PoisonError::into_inner) = fresh;
     }
 
+    /// Of the halo no more is current than this.
+    pub fn narrow_valid_halo(&self, most: &HaloWidths) {
+        let mut fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
+        *fresh = fresh.min(most);
+    }
+
     /// After owned cells changed, no halo is current.
     pub fn invalidate_halo(&self) {
         self.set_valid_halo(HaloWidths::zero(self.dist.rank()));

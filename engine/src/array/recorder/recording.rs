@@ -237,7 +237,7 @@ impl Recorder {
         }
     }
 
-    /// The next evaluations have taken their extensions.
+    /// The next fused kernels have taken their extensions.
     pub fn end_extensions(&self, count: usize) {
         if let Some(mut record) = self.record() {
             let count = count.min(record.extensions.len());

@@ -18,6 +18,7 @@ use crate::array::run::cache::commands::CommandsBuilder;
 use crate::array::run::moves::moving;
 use crate::array::run::sort::sort;
 use crate::error::Result;
+use crate::index::Distribution;
 use crate::interrupt;
 use crate::team::Team;
 use crate::wire::pass;
@@ -51,6 +52,7 @@ impl StepRun<'_> {
     ) -> Result<()> {
         for (at, step) in self.list.steps.iter().enumerate() {
             interrupt::check("an evaluation")?;
+            pass("step")?;
             let (reads, results) = (step.reads(), step.results());
             // Boxes that nobody has written are those of parts without cells.
             for memory in reads.iter().chain(&results) {
@@ -153,17 +155,17 @@ fn note(recorder: &Recorder, step: &Step, values: &Values) -> Result<()> {
             return Ok(());
         }
     };
-    for KernelLaunch { fused, .. } in launches {
+    for KernelLaunch { fused, layout, .. } in launches {
         if let Some(fused) = fused.as_ref().filter(|fused| !fused.results.is_empty()) {
-            let kernel = Box::new(bound(fused, values)?);
+            let kernel = Box::new(bind_kernel(fused, layout, values)?);
             recorder.note_task(|| BoundTask::Compute(kernel));
         }
     }
     Ok(())
 }
 
-fn bound(fused: &FusedKernel, values: &Values) -> Result<BoundKernel> {
-    let FusedKernel { leaves, placed, dist, results, .. } = fused;
+fn bind_kernel(fused: &FusedKernel, dist: &Arc<Distribution>, values: &Values) -> Result<BoundKernel> {
+    let FusedKernel { leaves, placed, results, .. } = fused;
     let mut reads = Vec::new();
     for leaf in leaves {
         let Source::Memory(node) = leaf.source else { continue };

@@ -210,7 +210,7 @@ pub const POINTS: &[&str] = &[
     "launch",
     "eval-queued",
     "assign",
-    "reduce",
+    "step",
     "exchange-queued",
     "read",
     "read-packed",

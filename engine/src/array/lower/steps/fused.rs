@@ -15,7 +15,7 @@ use crate::array::lower::steps::list::{
     FusedKernel, KernelLaunch, LaunchArgument, LaunchAxis, LaunchOperand, MemoryId, PartCells, PartLaunch,
     PlanExchange, ResultMemory, ResultStorage, Step,
 };
-use crate::array::lower::steps::operands::Travelling;
+use crate::array::lower::steps::operands::OperandTransfers;
 use crate::array::memory::storage::{HaloWidths, widened};
 use crate::array::memory::window::{ArrayWindow, ComputeRegion, holds};
 use crate::error::Result;
@@ -45,17 +45,18 @@ impl Lowerer<'_> {
                 self.list.allocate(&made);
             }
         }
-        let mut travelling = Travelling { fields: std::mem::take(&mut self.pending), fetched: Vec::new() };
+        let mut transfers =
+            OperandTransfers { fields: std::mem::take(&mut self.pending), fetched: Vec::new() };
         let is_alone = kernels.len() == 1;
         let launches = kernels.into_iter().map(|kernel| {
             let made = if is_alone { &results[..] } else { &[] };
-            self.fused_launch(kernel, (&results, made), &extent, &mut travelling)
+            self.fused_launch(kernel, (&results, made), &extent, &mut transfers)
         });
         let launches = launches.collect::<Result<Vec<KernelLaunch>>>()?;
-        match travelling.fields.is_empty() {
+        match transfers.fields.is_empty() {
             true => self.list.steps.extend(launches.into_iter().map(Step::Launch)),
             false => {
-                let fields = travelling.fields;
+                let fields = transfers.fields;
                 self.list.steps.push(Step::Exchange(PlanExchange { fields, launches }));
             }
         }
@@ -126,7 +127,7 @@ impl Lowerer<'_> {
         kernel: ComputeKernel,
         (results, made): (&[ResultMemory], &[ResultMemory]),
         extent: &Extent,
-        travelling: &mut Travelling,
+        transfers: &mut OperandTransfers,
     ) -> Result<KernelLaunch> {
         let hash = self.team.wire().map(|_| {
             let folded = kernel.folds.as_ref().map(|_| &*kernel.dist);
@@ -142,13 +143,13 @@ impl Lowerer<'_> {
         let mut operands = Vec::with_capacity(kernel.kernel().params.len());
         let mut waits: Vec<bool> = Vec::with_capacity(leaves.len());
         for (leaf, access) in leaves.iter().zip(&accesses) {
-            let (operand, is_travelling) = self.operand(leaf, access.as_ref(), &dist, travelling)?;
+            let (operand, is_travelling) = self.operand(leaf, access.as_ref(), &dist, transfers)?;
             operands.push(operand);
             waits.push(is_travelling);
         }
-        for at in 0..folds.as_ref().map_or(0, |folds| folds.memory.len()) {
-            let folded = folds.as_ref().map(|folds| folds.axes.clone()).unwrap_or_default();
-            operands.push(LaunchOperand::OfLaunch { at, folded });
+        for Folds { axes, memory, .. } in folds.iter() {
+            let operand = |at: usize| LaunchOperand::OfLaunch { at, folded: axes.clone() };
+            operands.extend((0..memory.len()).map(operand));
         }
         for KernelStore { result, window } in &stores {
             let (memory, layout) = (MemoryId::Array(results[*result].node), &extent.layouts[*result]);
@@ -179,9 +180,8 @@ impl Lowerer<'_> {
             launches.push(PartLaunch { part, region, pieces, core, arguments, memory });
         }
         let (is_fold, results, grow) = (folds.is_some(), made.to_vec(), extent.grow.clone());
-        let layout = Arc::clone(&dist);
-        let fused =
-            FusedKernel { leaves, placed, dist, results, grow, is_fold, read_bytes, written_bytes, hash };
+        let fused = FusedKernel { leaves, placed, results, grow, is_fold, read_bytes, written_bytes, hash };
+        let layout = dist;
         Ok(KernelLaunch { kernel, layout, operands, launches, fused: Some(Box::new(fused)) })
     }
 }

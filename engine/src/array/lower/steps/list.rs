@@ -28,9 +28,9 @@ use crate::team::Team;
 pub(crate) enum Step {
     /// Memory for an array.
     Allocate(StoredArray),
-    /// Elements travel by plans within the team.
+    /// Elements travel by plans within the team; launches follow.
     Exchange(PlanExchange),
-    /// One kernel, at most one launch per part, whose operands are on their devices.
+    /// One kernel, whose operands are on their devices.
     Launch(KernelLaunch),
     /// Cells of an array, from each part to itself.
     Copy { from: NodeId, to: NodeId, dtype: DType, cells: CopiedCells },
@@ -148,7 +148,6 @@ pub(crate) struct FusedKernel {
     pub leaves: Vec<Leaf>,
     /// The dimensions along which the kernel needs coordinates.
     pub placed: Vec<bool>,
-    pub dist: Arc<Distribution>,
     /// The memory of what it computes. None if it folds, or if others compute parts of the same result.
     pub results: Vec<ResultMemory>,
     /// How far beyond what parts own the results are computed.
@@ -432,7 +431,7 @@ pub(crate) struct Lowered {
     pub results: Vec<NodeId>,
     /// Why a `Loop` cannot have several steps share an exchange, if it is so.
     pub unsupported: Option<&'static str>,
-    /// The number of evaluations for which a `Loop` prescribes an [`Extension`], if it does.
+    /// The number of fused kernels with results: a `Loop` may prescribe an [`Extension`] for each.
     ///
     /// [`Extension`]: crate::array::recorder::recording::Extension
     pub extended: usize,
@@ -466,7 +465,10 @@ impl Step {
             | Step::Donate { to: node, .. }
             | Step::Move { result: node, .. }
             | Step::Alias { result: node, .. } => vec![MemoryId::Array(*node)],
-            Step::Exchange(exchange) => exchange.fields.iter().map(|field| field.to).collect(),
+            Step::Exchange(exchange) => {
+                let fields = exchange.fields.iter().map(|field| field.to);
+                fields.chain(exchange.launches.iter().flat_map(KernelLaunch::memory)).collect()
+            }
             // Which of them it reads, its kernel says.
             Step::Launch(launch) => launch.memory(),
             Step::Sort(sort) => sort.results(),

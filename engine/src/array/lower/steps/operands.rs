@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::array::lower::access::{AccessMethod, OperandAccess};
+use crate::array::lower::access::{AccessMethod, OperandAccess, not_computed};
 use crate::array::lower::body::{Leaf, Source};
 use crate::array::lower::footprint::packed_box;
 use crate::array::lower::graph::{MemoryState, NodeId};
@@ -20,13 +20,13 @@ use crate::index::{Along, Distribution, Region};
 use crate::plan::Plan;
 
 /// What kernels read that is on its way to them.
-pub(super) struct Travelling {
+pub(super) struct OperandTransfers {
     pub fields: Vec<ExchangeField>,
     /// Boxes that were fetched, and where they arrive.
     pub fetched: Vec<(NodeId, Vec<Region>, MemoryId)>,
 }
 
-impl Travelling {
+impl OperandTransfers {
     /// Whether an array's halo is among it.
     fn has_halo(&self, node: NodeId) -> bool {
         let memory = MemoryId::Array(node);
@@ -98,7 +98,7 @@ impl Lowerer<'_> {
         leaf: &Leaf,
         access: Option<&OperandAccess>,
         dist: &Arc<Distribution>,
-        travelling: &mut Travelling,
+        transfers: &mut OperandTransfers,
     ) -> Result<(LaunchOperand, bool)> {
         let node = match (&leaf.source, access) {
             (Source::List(list, dim), _) => {
@@ -110,19 +110,20 @@ impl Lowerer<'_> {
             }
             (Source::Memory(node), _) => *node,
         };
-        let read = access.and_then(|access| Some((access, access.footprint.as_ref()?)));
-        let Some((access, footprint)) = read.filter(|(access, _)| !access.is_aligned()) else {
-            return Ok((self.fetch_aligned(node, &leaf.maps[0], dist, travelling)?, true));
-        };
-        let (memory, travels) = match &access.method {
-            AccessMethod::Local | AccessMethod::Aligned => (MemoryId::Array(node), false),
-            AccessMethod::Halo(_) => (MemoryId::Array(node), travelling.has_halo(node)),
+        let OperandAccess { method, footprint, .. } = access.ok_or_else(|| not_computed(self.graph, node))?;
+        let (memory, travels) = match method {
+            AccessMethod::Local => (MemoryId::Array(node), false),
+            AccessMethod::Halo(_) => (MemoryId::Array(node), transfers.has_halo(node)),
             AccessMethod::Fetch(needs) | AccessMethod::FetchGlobal(needs) => {
-                (self.fetch_boxes(node, &access.method, needs, travelling)?, true)
+                (self.fetch_boxes(node, method, needs, transfers)?, true)
+            }
+            AccessMethod::Aligned => {
+                return Ok((self.fetch_aligned(node, &leaf.maps[0], dist, transfers)?, true));
             }
         };
         let axes = launch_axes(&leaf.maps[0], |step| step);
-        Ok((LaunchOperand::Cells { memory, first: footprint.anchors.clone(), axes }, travels))
+        let first = footprint.as_ref().map_or_else(Vec::new, |footprint| footprint.anchors.clone());
+        Ok((LaunchOperand::Cells { memory, first, axes }, travels))
     }
 
     /// Brings each part a box of an array. Boxes that another leaf needs too are fetched once.
@@ -131,9 +132,9 @@ impl Lowerer<'_> {
         node: NodeId,
         method: &AccessMethod,
         needs: &[Region],
-        travelling: &mut Travelling,
+        transfers: &mut OperandTransfers,
     ) -> Result<MemoryId> {
-        let same = travelling.fetched.iter().find(|(other, boxes, _)| *other == node && boxes == needs);
+        let same = transfers.fetched.iter().find(|(other, boxes, _)| *other == node && boxes == needs);
         if let Some((.., memory)) = same {
             return Ok(*memory);
         }
@@ -144,8 +145,8 @@ impl Lowerer<'_> {
             }
             _ => operand_plan(&source, needs.to_vec())?,
         };
-        let memory = self.fetch(node, (plan, "boxes"), (needs, pitch), travelling);
-        travelling.fetched.push((node, needs.to_vec(), memory));
+        let memory = self.fetch(node, (plan, "boxes"), (needs, pitch), transfers);
+        transfers.fetched.push((node, needs.to_vec(), memory));
         Ok(memory)
     }
 
@@ -156,14 +157,14 @@ impl Lowerer<'_> {
         node: NodeId,
         map: &Map,
         dist: &Distribution,
-        travelling: &mut Travelling,
+        transfers: &mut OperandTransfers,
     ) -> Result<LaunchOperand> {
         let source = self.stored(node)?.dist;
         let plan = aligned_plan(&source, dist, map.axes().to_vec(), colocated(self.team, self.team))?;
         let boxes =
             (0..dist.parts()).map(|part| packed_box(map, dist, part)).collect::<Result<Vec<Region>>>()?;
         let pitch = Pitch::of(self.graph.dtype(node));
-        let memory = self.fetch(node, (plan, "elements in the kernel's order"), (&boxes, pitch), travelling);
+        let memory = self.fetch(node, (plan, "elements in the kernel's order"), (&boxes, pitch), transfers);
         let first = boxes.iter().map(|region| *region.start()).collect();
         Ok(LaunchOperand::Cells { memory, first, axes: launch_axes(map, |_| 1) })
     }
@@ -173,7 +174,7 @@ impl Lowerer<'_> {
         node: NodeId,
         (plan, what): (Arc<Plan>, &'static str),
         (needs, pitch): (&[Region], Pitch),
-        travelling: &mut Travelling,
+        transfers: &mut OperandTransfers,
     ) -> MemoryId {
         if plan.messages() > 0 {
             self.mark_unsupported(
@@ -184,7 +185,7 @@ impl Lowerer<'_> {
         let room = |need: &Region| if need.is_empty() { *need } else { pitch.room(need) };
         let to = self.list.boxes(dtype, needs.iter().map(room).collect());
         let (operation, from, halo) = ("fetch", MemoryId::Array(node), None);
-        travelling.fields.push(ExchangeField { operation, what, plan, from, to, dtype, shape, halo });
+        transfers.fields.push(ExchangeField { operation, what, plan, from, to, dtype, shape, halo });
         to
     }
 }

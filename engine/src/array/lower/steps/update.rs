@@ -12,6 +12,7 @@ use crate::array::lower::lowerer::{BaseWindow, LowerTarget, Lowerer, Placement};
 use crate::array::lower::steps::list::{CopiedCells, Step, StoredArray};
 use crate::array::lower::steps::listed::{scatter_elements, scatter_window};
 use crate::array::memory::pitch::Pitch;
+use crate::array::memory::storage::HaloWidths;
 use crate::array::record::expr::{StridedWindow, UpdatedCells};
 use crate::array::record::map::point;
 use crate::device::{collect, push};
@@ -136,15 +137,22 @@ impl Lowerer<'_> {
     /// Copies a computed value over the old elements, or over a copy of them.
     fn overwrite(&mut self, update: &Update, value: NodeId) -> Result<()> {
         let Update { node, base, .. } = *update;
-        match update.old {
-            OldElements::Unneeded | OldElements::UntilComputed => self.donate(base, node)?,
-            OldElements::Kept => {
-                let old = self.stored(base)?;
-                self.computed_in(node, (&old.dist, &old.declared), old.pitch);
-                self.list.allocate(&StoredArray { node, ..old });
-                self.copy((base, node), CopiedCells::Current);
+        let none = HaloWidths::zero(self.graph.rank(node));
+        let valid = |node| self.graph.memory_state(node).map_or(none.clone(), |state| state.valid.clone());
+        let (old, written) = (valid(base), valid(value));
+        let old = match update.old {
+            OldElements::Unneeded | OldElements::UntilComputed => {
+                self.donate(base, node)?;
+                old
             }
-        }
+            OldElements::Kept => {
+                let from = self.stored(base)?;
+                self.computed_in(node, (&from.dist, &from.declared), from.pitch);
+                self.list.allocate(&StoredArray { node, ..from });
+                self.copy((base, node), CopiedCells::Current);
+                if old.corners { old } else { none.clone() }
+            }
+        };
         let (new, stored) = (self.stored(node)?, self.stored(value)?);
         self.computed_in(node, (&new.dist, &new.declared), new.pitch);
         match &update.cells {
@@ -154,6 +162,9 @@ impl Lowerer<'_> {
             }
             UpdatedCells::Window(window) if is_strided_box(&new.dist, window) => {
                 self.copy((value, node), CopiedCells::Window(**window));
+                // The copy goes as far beyond what parts own as the value does, but not in steps.
+                let written = if window.is_box() { written } else { none };
+                self.graph.set_memory(node, (&new.dist, &new.declared), new.pitch, old.min(&written));
                 Ok(())
             }
             UpdatedCells::Window(window) => {

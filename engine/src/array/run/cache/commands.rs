@@ -121,6 +121,7 @@ impl CachedCommands {
         let mut made: Vec<Option<Made>> = Vec::with_capacity(nodes.len());
         for step in &self.steps {
             interrupt::check("an evaluation")?;
+            pass("step")?;
             for make in &step.makes {
                 let array = |at: usize| array(recorded, &made, at);
                 let new = make.memory(team, array)?;
@@ -148,6 +149,9 @@ impl CachedCommands {
             in_new_epochs(&mut schedule);
             if step.messages > 0 {
                 team.count_messages(step.messages);
+            }
+            for (at, halo) in &step.updated_halos {
+                array(recorded, &made, *at)?.narrow_valid_halo(halo);
             }
             recorder.execute(schedule)?;
             pass("eval-queued")?;
