@@ -311,6 +311,7 @@ impl Array {
             return Array::of(Arc::clone(&base)).get(&Index::from_fn(base.rank(), within));
         }
         let owner = self.distribution()?.owner(at)?;
+        let at = in_memory(at);
         let mut bits = [0; 8];
         let cell = |dist: &Distribution| cell_at(dist, owner, at);
         self.download(owner, cell, &mut bits[..self.dtype().size_bytes()])?;
@@ -339,7 +340,7 @@ impl Array {
     pub fn set(&mut self, at: &[i64], value: Scalar) -> Result<()> {
         self.readable("set", value.dtype)?;
         self.check_index("set", at)?;
-        let holders = self.distribution()?.holders(at)?;
+        let (holders, at) = (self.distribution()?.holders(at)?, in_memory(at));
         let recorder = Recorder::current();
         recorder.mark_unsupported(|| "the step sets single elements".to_owned());
         self.eval()?;
@@ -412,6 +413,11 @@ impl Array {
             found.copy_into(&cells, dtype, out, &cells)
         })
     }
+}
+
+/// Where the memory of an array has an element: that of one without dimensions is a line.
+fn in_memory(at: &[i64]) -> &[i64] {
+    if at.is_empty() { &[0] } else { at }
 }
 
 /// One cell where a part that holds it has it, in packed coordinates.

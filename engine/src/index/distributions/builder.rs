@@ -214,7 +214,10 @@ impl DistributionBuilder {
         let grid = match &self.grid {
             Some(shape) => {
                 check_rank("process grid", rank, shape.len())?;
-                ProcessGrid::new(shape)?
+                match self.parts {
+                    Some(parts) if rank == 0 => ProcessGrid::slabs(parts, 0)?,
+                    _ => ProcessGrid::new(shape)?,
+                }
             }
             None if self.maps.iter().all(|(_, wanted)| wanted.parts().is_none()) => {
                 ProcessGrid::slabs(self.parts.unwrap_or(1), rank)?

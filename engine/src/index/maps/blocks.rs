@@ -95,10 +95,11 @@ impl BlockBounds {
         Ok(BlockBounds { base: Base::Listed(bounds.into()), window: (0, size) })
     }
 
-    /// One coordinate, owned by part 0 of `parts`.
-    pub(crate) fn first_only(parts: usize) -> BlockBounds {
-        // Every part of this even division owns one coordinate; only the first one's is in the window.
-        BlockBounds { base: Base::Even { size: parts as i64, parts }, window: (0, 1) }
+    /// One coordinate, owned by this part of `parts`.
+    pub(crate) fn one_at(part: usize, parts: usize) -> BlockBounds {
+        // Every part of this even division owns one coordinate; only the owner's is in the window.
+        let at = part as i64;
+        BlockBounds { base: Base::Even { size: parts as i64, parts }, window: (at, at + 1) }
     }
 
     /// `size` coordinates for each of `parts` parts; the caller knows that the product is within the limit.

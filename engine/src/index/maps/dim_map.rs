@@ -101,9 +101,9 @@ impl DimMap {
         }
     }
 
-    /// One coordinate, owned by part 0 of `parts`.
-    pub(crate) fn first_only(parts: usize) -> DimMap {
-        DimMap::Block { bounds: BlockBounds::first_only(parts) }
+    /// One coordinate, owned by this part of `parts`.
+    pub(crate) fn one_at(part: usize, parts: usize) -> DimMap {
+        DimMap::Block { bounds: BlockBounds::one_at(part, parts) }
     }
 
     /// The name of the kind: `block`, `cyclic`, `unstructured`, `replicated` or a user's name for it.
