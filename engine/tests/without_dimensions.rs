@@ -4,7 +4,7 @@
 mod found;
 
 use found::{devices, ran};
-use partita::array::{Cells, record};
+use partita::array::{Cells, Padding, record};
 use partita::index::Along;
 use partita::prelude::*;
 use partita::program::Op;
@@ -151,6 +151,12 @@ fn they_are_assigned_and_lent() {
             let other = on(&device, 2);
             let moved = x.move_to(&other, &nothing(&other));
             assert_eq!((reads(&moved), reads(&(&moved + &x))), (55.0, 110.0));
+            let there = u.slice(&s![-1]).distribution().unwrap();
+            let other = x.redistribute(&there);
+            assert_eq!((reads(&other), other.distribution().unwrap().owner(&[]).unwrap()), (55.0, parts - 1));
+            assert_eq!((reads(&x.roll(&[])), reads(&x.transpose(&[]))), (55.0, 55.0));
+            assert_eq!(reads(&x.pad(&[], Padding::Constant(0.0f32.into()))), 55.0);
+            assert!(x.request(&vec![Region::empty(0); parts]).is_err());
         }
     }
 }

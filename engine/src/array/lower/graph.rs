@@ -335,12 +335,7 @@ pub(crate) struct RecordedGraph {
     pub pending: Vec<Arc<Node>>,
 }
 
-/// The shape in a graph: values without dimensions are lines of one cell.
-fn in_memory(shape: Index) -> Index {
-    if shape.is_empty() { Index::filled(1, 1) } else { shape }
-}
-
-/// The map of a view that is such a value, or of such a value. One cell of a line of one cell is the line.
+/// The map of a view of or as a value without dimensions. The cell of a line of one cell is the line.
 fn in_line(view: &Node, base: &Node, map: &Arc<Map>) -> Arc<Map> {
     let last = base.rank().saturating_sub(1);
     match view.rank() == 0 && base.shape.last().is_none_or(|&extent| extent == 1) {
@@ -430,7 +425,8 @@ impl RecordedGraph {
             if let GraphValue::Lazy(Expr::Moved { base, .. }, _) = value {
                 sources.push(base);
             }
-            recorded.graph.nodes.push(GraphNode { shape: in_memory(node.shape), dtype: node.dtype, value });
+            let shape = if node.rank() == 0 { Index::filled(1, 1) } else { node.shape };
+            recorded.graph.nodes.push(GraphNode { shape, dtype: node.dtype, value });
         }
         // Others may need a source of the same team, too, and it may have been met before.
         for source in sources {

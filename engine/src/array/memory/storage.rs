@@ -83,9 +83,9 @@ impl Storage {
 
     /// The same memory, a line of one cell, for an array without dimensions.
     pub fn without_dimensions(&self) -> Storage {
-        let same = Storage::from_parts(Arc::clone(&self.dist), self.parts.clone(), self.pitch);
-        let declared = Arc::new(self.dist.without_inner().unwrap_or_else(|| (*self.dist).clone()));
-        Storage { number: self.number, shown: Arc::clone(&self.shown), ..same }.declaring(&declared)
+        let dist = self.dist.without_inner().map_or_else(|| Arc::clone(&self.dist), Arc::new);
+        let same = Storage::from_parts(dist, self.parts.clone(), self.pitch);
+        Storage { number: self.number, shown: Arc::clone(&self.shown), ..same }
     }
 
     /// New memory of the same layout, for an array on the same distribution.

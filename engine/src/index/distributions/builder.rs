@@ -212,17 +212,14 @@ impl DistributionBuilder {
     fn process_grid(&self) -> Result<ProcessGrid> {
         let rank = self.shape.len();
         let grid = match &self.grid {
-            Some(shape) => {
+            Some(shape) if rank > 0 || !shape.is_empty() => {
                 check_rank("process grid", rank, shape.len())?;
-                match self.parts {
-                    Some(parts) if rank == 0 => ProcessGrid::slabs(parts, 0)?,
-                    _ => ProcessGrid::new(shape)?,
-                }
+                ProcessGrid::new(shape)?
             }
-            None if self.maps.iter().all(|(_, wanted)| wanted.parts().is_none()) => {
+            _ if self.maps.iter().all(|(_, wanted)| wanted.parts().is_none()) => {
                 ProcessGrid::slabs(self.parts.unwrap_or(1), rank)?
             }
-            None => ProcessGrid::new(&Index::from_fn(rank, |d| {
+            _ => ProcessGrid::new(&Index::from_fn(rank, |d| {
                 self.wanted(d).and_then(Wanted::parts).unwrap_or(1)
             }))?,
         };

@@ -57,12 +57,8 @@ impl Distribution {
 
     /// The layout of the cells in memory, where they have a dimension: without any, they are a line of one cell.
     pub(crate) fn in_memory(self: &Arc<Distribution>) -> Arc<Distribution> {
-        if self.rank() > 0 {
-            return Arc::clone(self);
-        }
-        let (owner, parts) = (self.grid.part_at(|_| 0), self.parts());
-        let line = Dim::plain(DimMap::one_at(owner, parts), false);
-        Arc::new(Distribution { grid: self.grid.in_line(), dims: vec![line] })
+        let line = if self.rank() == 0 { self.with_inner(1).ok() } else { None };
+        line.map_or_else(|| Arc::clone(self), Arc::new)
     }
 
     /// Refuses sizes whose product, halos included, could not be counted. Empty dimensions do not excuse the
@@ -495,9 +491,8 @@ impl Distribution {
     #[doc = example!(dist: "assert_eq!(dist.with_inner(2)?.shape()[..], [2, 3, 2]);")]
     pub fn with_inner(&self, extent: i64) -> Result<Distribution> {
         if self.rank() == 0 {
-            let owner = self.grid.part_at(|_| 0);
-            let bounds: Vec<i64> = (0..=self.parts()).map(|p| if p > owner { extent } else { 0 }).collect();
-            return Distribution::builder(&[extent]).bounds(0, &bounds).build();
+            let map = DimMap::all_at(self.grid.part_at(|_| 0), self.parts(), extent);
+            return Distribution::builder(&[extent]).map(0, map).build();
         }
         let with = |inner: i64, of: &Index| of.iter().copied().chain([inner]).collect::<Vec<i64>>();
         let grid = ProcessGrid::numbered(&with(1, self.grid.shape()), &with(0, self.grid.strides()))?;
@@ -510,14 +505,13 @@ impl Distribution {
     #[doc = example!(dist: "assert_eq!(dist.with_inner(2)?.without_inner(), Some(dist));")]
     pub fn without_inner(&self) -> Option<Distribution> {
         let (inner, dims) = self.dims.split_last()?;
-        let owner = inner.map.owner(0).filter(|&owner| inner.map.count(owner) == inner.map.size());
-        match (dims, owner) {
-            ([], owner) => {
-                return owner
-                    .map(|owner| Distribution::lone(self.grid.part_at(|_| owner as i64), self.parts()));
-            }
-            _ if inner.map.parts() > 1 => return None,
-            _ => {}
+        let parts = inner.map.parts();
+        if dims.is_empty() {
+            let owner = (0..parts).find(|&part| inner.map.count(part) == inner.map.size())?;
+            return Some(Distribution::lone(self.grid.part_at(|_| owner as i64), parts));
+        }
+        if parts > 1 {
+            return None;
         }
         let (shape, strides) = (&self.grid.shape()[..dims.len()], &self.grid.strides()[..dims.len()]);
         let grid = ProcessGrid::numbered(shape, strides).ok()?;
@@ -595,7 +589,7 @@ impl Distribution {
             }
         }
         let dims = self.dims.iter().zip(dropped).map(|(dim, dropped)| match dropped {
-            true => Dim::plain(DimMap::one_at(0, dim.map.parts()), false),
+            true => Dim::plain(DimMap::all_at(0, dim.map.parts(), 1), false),
             false => Dim::plain(dim.map.clone(), dim.periodic),
         });
         Ok(Distribution { grid: self.grid, dims: dims.collect() })

@@ -59,12 +59,6 @@ impl ProcessGrid {
         ProcessGrid { shape: none, parts, first: part, strides: none }
     }
 
-    /// The parts in a line.
-    pub(crate) fn in_line(&self) -> ProcessGrid {
-        let (shape, strides) = (Index::from([self.parts as i64]), Index::from([1]));
-        ProcessGrid { shape, parts: self.parts, first: 0, strides }.with_strides(&strides)
-    }
-
     fn with_strides(self, strides: &[i64]) -> ProcessGrid {
         let strides = Index::from_fn(self.rank(), |d| if self.shape[d] == 1 { 0 } else { strides[d] });
         ProcessGrid { strides, ..self }
