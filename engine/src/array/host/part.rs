@@ -269,15 +269,9 @@ impl Part {
     /// The part without its first `count` dimensions, along which it has one cell and no halo: the only part
     /// of an array of the rest.
     ///
-    /// # Errors
-    /// Fewer dimensions; other extents than 1.
+    /// # Panics
+    /// With fewer dimensions.
     pub fn without_leading(&self, count: usize) -> Result<Part> {
-        let extents = self.stored.extents();
-        if count > extents.rank() || extents[..count].iter().any(|&extent| extent != 1) {
-            let expected = format!("{count} dimensions of extent 1");
-            let remedy = "drop dimensions of one cell";
-            return Err(Error::invalid("Part::without_leading", expected, extents.to_string(), remedy));
-        }
         let region = Region::from_shape(&self.owned.extents()[count..])?;
         let dist = Arc::new(Distribution::builder(&region.extents()).build()?);
         let view = View { strides: self.view.strides[count..].to_vec(), ..self.view_of(&self.owned) };

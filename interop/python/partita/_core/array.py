@@ -89,7 +89,7 @@ class _Absent:
 def _unpickled(elements: Any, where: _native.Distribution | _native.Team, dtype: str, is_scalar: bool = False) -> Array:
     """The array of these elements on a distribution; of no dimensions on a team, too, and maybe a scalar. Collective."""
     at = {"team": where} if isinstance(where, _native.Team) else {"dist": where}
-    return (_Scalar if is_scalar else Array)(of_host(elements, dtype, **at))  # type: ignore[arg-type]
+    return (_Scalar if is_scalar else Array)(of_host(elements, dtype, **at))
 
 
 class Array(_Methods):
