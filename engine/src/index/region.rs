@@ -112,8 +112,8 @@ impl fmt::Debug for Index {
 /// Coordinates of a region lie in `-COORDINATE_LIMIT..=COORDINATE_LIMIT`, so that no extent overflows.
 pub const COORDINATE_LIMIT: i64 = (1 << 62) - 1;
 
-/// A half-open box `start..stop` of points. A box with an extent of zero is empty and still has a place. Without
-/// dimensions there are two boxes: one point, and [`Region::empty`].
+/// A half-open box `start..stop` of points. A box with an extent of zero is empty and still has a place.
+/// Without dimensions there are two boxes: one point, and [`Region::empty`].
 ///
 /// Operations on two regions (or a region and a point) are between equal ranks; those that cannot answer
 /// otherwise panic when the ranks differ, because a caller that mixes ranks has lost track of its array.

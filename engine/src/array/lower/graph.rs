@@ -2,8 +2,8 @@
 //! from the targets makes it, numbers the nodes in the order in which it meets them, and notes the memory
 //! that the computed ones stand for.
 //!
-//! Invariants: every value has a dimension, those without are lines of one cell; a graph contains everything that lowering reads of nodes, memory and targets. Graphs of equal
-//! programs are equal on all ranks.
+//! Invariants: every value has a dimension, those without are lines of one cell; a graph contains everything
+//! that lowering reads of nodes, memory and targets. Graphs of equal programs are equal on all ranks.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;

@@ -55,7 +55,7 @@ impl Distribution {
         Distribution { grid: ProcessGrid::lone(part, parts), dims: Vec::new() }
     }
 
-    /// The layout of the cells in memory, where they have a dimension: without any, they are a line of one cell.
+    /// The layout of the cells in memory, where they have a dimension: without any they are a line of one.
     pub(crate) fn in_memory(self: &Arc<Distribution>) -> Arc<Distribution> {
         let line = if self.rank() == 0 { self.with_inner(1).ok() } else { None };
         line.map_or_else(|| Arc::clone(self), Arc::new)

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::fmt;
 
 /// An N-D grid of parts. One that is made is in C order: the last dimension varies fastest, as in
-/// `MPI_Cart_create`. A grid without dimensions has one coordinate, that of one part; the other parts have none.
+/// `MPI_Cart_create`. A grid without dimensions has one coordinate, one part's; other parts have none.
 ///
 /// The grid of a view names the same parts by other coordinates, so that every element stays with its part:
 /// those of a transposed array are in another order, and along a flipped dimension the last one comes first.
@@ -82,8 +82,8 @@ impl ProcessGrid {
         ))
     }
 
-    /// The default: dimension 0 is cut into all parts, the others are whole. Without dimensions part 0 has the
-    /// coordinate.
+    /// The default: dimension 0 is cut into all parts, the others are whole. Without dimensions part 0 has
+    /// the coordinate.
     pub fn slabs(parts: usize, rank: usize) -> Result<ProcessGrid> {
         check_parts("ProcessGrid::slabs", parts)?;
         if rank == 0 {
