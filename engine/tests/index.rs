@@ -384,11 +384,12 @@ fn whole_dimensions_and_empty_parts_are_valid() {
 }
 
 #[test]
-fn an_array_without_dimensions_is_one_part() {
+fn an_array_without_dimensions_is_on_one_part() {
     let dist = Distribution::builder(&[]).build().unwrap();
     assert_eq!((dist.parts(), dist.owner(&[]).unwrap()), (1, 0));
     assert_eq!(dist.to_local(&[]).unwrap(), (0, Index::zeros(0)));
-    assert_eq!(Distribution::default_partition(2, &[]).unwrap_err().kind, ErrorKind::Grid);
+    assert_eq!(Distribution::default_partition(2, &[]).unwrap().owner(&[]).unwrap(), 0);
+    assert_eq!(Distribution::default_partition(0, &[]).unwrap_err().kind, ErrorKind::Grid);
 }
 
 #[test]

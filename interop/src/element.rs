@@ -178,16 +178,6 @@ impl TypedPart {
         Ok(TypedPart { part: Arc::new(self.part.narrowed(&whole)?), element: self.element })
     }
 
-    /// The part without its dimensions, which have one cell each: the only part of an array without
-    /// dimensions.
-    ///
-    /// # Errors
-    /// As [`Part::without_leading`].
-    pub fn without_dimensions(&self) -> Result<TypedPart> {
-        let rank = self.region(Cells::Owned).rank();
-        Ok(TypedPart { part: Arc::new(self.part.without_leading(rank)?), element: self.element })
-    }
-
     /// True if the cells lie in C order without gaps.
     pub fn is_contiguous(&self, cells: Cells) -> bool {
         let region = self.region(cells);

@@ -73,3 +73,17 @@ def test_what_is_none_is_refused():
         assert pt.validate_distarray(said)[0] is False
         with pytest.raises(ValueError, match="buffer|dim_data"):
             pt.from_distarray(said)
+
+
+def test_one_part_has_the_element(host_team):
+    import pickle
+
+    u = pt.arange(9, team=host_team)
+    for x in (u[7], u[0], u.sum(), u.reshape(3, 3).max(), u[7] + u[0], pt.zeros((), team=host_team)):
+        assert x.dist.shape == () and x.dist.num_parts == host_team.size and len(x.parts) == 1
+        y = pickle.loads(pickle.dumps(x))
+        assert type(y) is type(x) and y.dist == x.dist and y.numpy() == x.numpy()
+        assert x.redistribute(u[-1].dist).dist == u[-1].dist
+    assert u[7].dist != u[0].dist or host_team.size == 1
+    z = pt.asarray(3 - 4j, team=host_team) * u[2]
+    assert z.dist.shape == () and z == 6 - 8j and z.sum() == z and abs(z) == 10 and z.any()

@@ -28,8 +28,8 @@ pub use distributions::{
 };
 pub use domain::Domain;
 pub use domain_map::{DomainKind, DomainMap, IterationChunk, MappedDomain, serial_write, zip};
-pub(crate) use error::check_room;
 pub use error::{ErrorKind, IndexError, Result};
+pub(crate) use error::{check_rank, check_room};
 pub(crate) use index_set::gcd;
 pub use index_set::{Blocks, IndexRange, IndexSet};
 pub use maps::{Along, BlockBounds, Custom, CustomMap, Cyclic, DimMap, MAX_PARTS, Unstructured, missing};

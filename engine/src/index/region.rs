@@ -112,8 +112,8 @@ impl fmt::Debug for Index {
 /// Coordinates of a region lie in `-COORDINATE_LIMIT..=COORDINATE_LIMIT`, so that no extent overflows.
 pub const COORDINATE_LIMIT: i64 = (1 << 62) - 1;
 
-/// A half-open box `start..stop` of points. A box with an extent of zero is empty and still has a place; the
-/// only box without dimensions holds one point.
+/// A half-open box `start..stop` of points. A box with an extent of zero is empty and still has a place.
+/// Without dimensions there are two boxes: one point, and [`Region::empty`].
 ///
 /// Operations on two regions (or a region and a point) are between equal ranks; those that cannot answer
 /// otherwise panic when the ranks differ, because a caller that mixes ranks has lost track of its array.
@@ -122,6 +122,8 @@ pub struct Region {
     // start <= stop in every dimension, both within the coordinate limit and of one rank.
     start: Index,
     stop: Index,
+    // Without dimensions, whether the point is missing; else false.
+    lacks_point: bool,
 }
 
 impl Region {
@@ -143,7 +145,13 @@ impl Region {
                 return Err(too_far("Region", d, format!("{}:{}", start[d], stop[d])));
             }
         }
-        Ok(Region { start, stop })
+        Ok(Region { start, stop, lacks_point: false })
+    }
+
+    /// An empty box, at zero.
+    pub fn empty(rank: usize) -> Region {
+        let zeros = Index::zeros(rank);
+        Region { start: zeros, stop: zeros, lacks_point: rank == 0 }
     }
 
     /// The box from zero to `shape`.
@@ -162,8 +170,8 @@ impl Region {
 
     /// The box `f(d).0..f(d).1`; the caller guarantees the invariants of the fields.
     pub(crate) fn from_fn(rank: usize, f: impl Fn(usize) -> (i64, i64)) -> Region {
-        let region =
-            Region { start: Index::from_fn(rank, |d| f(d).0), stop: Index::from_fn(rank, |d| f(d).1) };
+        let (start, stop) = (Index::from_fn(rank, |d| f(d).0), Index::from_fn(rank, |d| f(d).1));
+        let region = Region { start, stop, lacks_point: false };
         debug_assert!(region.start.iter().zip(region.stop.iter()).all(|(start, stop)| start <= stop));
         region
     }
@@ -198,7 +206,7 @@ impl Region {
 
     /// Whether it holds no point.
     pub fn is_empty(&self) -> bool {
-        (0..self.rank()).any(|d| self.extent(d) == 0)
+        self.lacks_point || (0..self.rank()).any(|d| self.extent(d) == 0)
     }
 
     /// The number of points; an error when `i64` cannot hold it.
@@ -220,23 +228,25 @@ impl Region {
     /// Whether the point lies inside; false when the ranks differ.
     pub fn contains(&self, point: &[i64]) -> bool {
         point.len() == self.rank()
+            && !self.lacks_point
             && (0..self.rank()).all(|d| (self.start[d]..self.stop[d]).contains(&point[d]))
     }
 
     /// Whether every point of `other` lies inside, as it always does when `other` is empty.
     pub fn contains_region(&self, other: &Region) -> bool {
         self.assert_same_rank(other);
-        other.is_empty()
-            || (0..self.rank()).all(|d| self.start[d] <= other.start[d] && other.stop[d] <= self.stop[d])
+        let inside = |d: usize| self.start[d] <= other.start[d] && other.stop[d] <= self.stop[d];
+        other.is_empty() || !self.lacks_point && (0..self.rank()).all(inside)
     }
 
     /// The common points.
     pub fn intersect(&self, other: &Region) -> Region {
         self.assert_same_rank(other);
-        Region::from_fn(self.rank(), |d| {
+        let common = Region::from_fn(self.rank(), |d| {
             let start = self.start[d].max(other.start[d]);
             (start, self.stop[d].min(other.stop[d]).max(start))
-        })
+        });
+        Region { lacks_point: self.lacks_point || other.lacks_point, ..common }
     }
 
     /// The smallest box that covers both. An empty box does not widen the other.
@@ -272,7 +282,7 @@ impl Region {
                 return Err(too_far(operation, d, format!("{self} by {} and {}", to_start[d], to_stop[d])));
             }
         }
-        Ok(Region { start, stop })
+        Ok(Region { start, stop, ..*self })
     }
 
     /// The points of `self` that are not in `other`: at most two disjoint boxes per dimension, none of them

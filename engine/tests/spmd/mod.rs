@@ -21,6 +21,7 @@ pub const PROGRAMS: &[Program] = &[
     ("elements", elements),
     ("windows", windows),
     ("views", views),
+    ("without dimensions", without_dimensions),
     ("joined", joined),
     ("chains", chains),
     ("kinds", kinds),
@@ -82,6 +83,28 @@ fn views(team: &Team) -> partita::Result<Vec<u8>> {
         log.array(&state.state()[0])?;
         log.array(&u)?;
     }
+    Ok(log.0)
+}
+
+/// Values without dimensions: of reductions and elements, computed, assigned, broadcast and in a Loop.
+fn without_dimensions(team: &Team) -> partita::Result<Vec<u8>> {
+    let mut log = Log::default();
+    let size = team.size() as i64 + 5;
+    let u = wave(team, &grid(team, &[size, size]))?;
+    let mut x = u.max(&[]).squeeze(&[0, 1]) - u.slice(&s![1, 2]);
+    log.array(&x)?;
+    log.array(&(&u - &x))?;
+    x.assign(&[], &(u.slice(&s![-1, -1]) * &x))?;
+    log.array(&x.reshape(&[1, 1]))?;
+    let step = |state: &mut [Array]| {
+        state[1] = (&state[1] + state[0].min(&[]).squeeze(&[0, 1])) * 0.5;
+        state[0] = &state[0] * 0.5 + &state[1];
+        Ok(())
+    };
+    let mut state = Loop::new(vec![u, x], step);
+    state.run(9)?;
+    log.array(&state.state()[0])?;
+    log.array(&state.state()[1])?;
     Ok(log.0)
 }
 

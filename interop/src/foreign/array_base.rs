@@ -221,7 +221,6 @@ pub fn class<'py>(base: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         field(c"_link", ffi::_Py_T_OBJECT, reference(Field::Link)),
         field(c"_readers", ffi::_Py_T_OBJECT, reference(Field::Readers)),
         field(c"_value", ffi::_Py_T_OBJECT, reference(Field::Value)),
-        field(c"_scalar", ffi::Py_T_BOOL, offset_of!(Fields, is_scalar)),
         field(c"_readonly", ffi::Py_T_BOOL, offset_of!(Fields, is_readonly)),
         field(c"_viewed", ffi::Py_T_BOOL, offset_of!(Fields, is_viewed)),
         ffi::PyMemberDef::default(),

@@ -20,7 +20,6 @@ pub(super) struct Fields {
     head: ffi::PyObject,
     /// By [`Field`]. All but the first read as None where they are null.
     pub(super) references: [*mut ffi::PyObject; 4],
-    pub(super) is_scalar: bool,
     pub(super) is_readonly: bool,
     pub(super) is_viewed: bool,
 }
@@ -100,12 +99,6 @@ impl<'a, 'py> ArrayObject<'a, 'py> {
         self.get(Field::Link)?.cast_into_exact().ok()
     }
 
-    /// True if it has no dimensions.
-    pub fn is_scalar(&self) -> bool {
-        // SAFETY: an object of the class has `Fields`.
-        unsafe { (*self.fields()).is_scalar }
-    }
-
     /// True if its elements cannot be assigned to.
     pub fn is_readonly(&self) -> bool {
         // SAFETY: an object of the class has `Fields`.
@@ -175,20 +168,21 @@ impl Known {
     /// An array of the class that operations with `like` give.
     pub fn result<'py>(&self, like: &Bound<'py, PyAny>, made: Array) -> PyResult<Bound<'py, PyAny>> {
         let native = Bound::new(like.py(), made)?;
-        match self.is_class_of(like) || self.is_view(like) {
-            true => self.made(&self.array, native),
+        let is_plain = self.is_class_of(like) || self.is_view(like) || self.is_scalar(like);
+        match is_plain || !native.get().has_dimensions(like.py())? {
+            true => self.plain(native),
             false => like.get_type().call1((native,)),
         }
     }
 
-    /// A number that never changes, by an engine's array of one element.
-    pub fn scalar<'py>(&self, native: Bound<'py, Array>) -> PyResult<Bound<'py, PyAny>> {
+    /// A plain array; without dimensions a scalar, as in NumPy, which never changes.
+    pub fn plain<'py>(&self, native: Bound<'py, Array>) -> PyResult<Bound<'py, PyAny>> {
+        if native.get().has_dimensions(native.py())? {
+            return self.made(&self.array, native);
+        }
         let object = self.made(&self.scalar, native)?;
         // SAFETY: an object of the class has `Fields`.
-        unsafe {
-            let fields = ArrayObject(&object).fields();
-            ((*fields).is_scalar, (*fields).is_readonly) = (true, true);
-        }
+        unsafe { (*ArrayObject(&object).fields()).is_readonly = true };
         Ok(object)
     }
 
@@ -205,14 +199,24 @@ impl Known {
         object.get_type_ptr() == self.array.as_ptr().cast()
     }
 
+    fn is_scalar(&self, object: &Bound<'_, PyAny>) -> bool {
+        object.get_type_ptr() == self.scalar.as_ptr().cast()
+    }
+
     fn is_view(&self, object: &Bound<'_, PyAny>) -> bool {
         object.get_type_ptr() == self.view.as_ptr().cast()
     }
 }
 
-/// The value of an array that has dimensions. A view is read, which computes nothing.
+/// What Python has of a result of an operation: see [`Known::plain`].
+#[pyfunction]
+pub fn made(native: Bound<'_, Array>) -> PyResult<Bound<'_, PyAny>> {
+    Known::get(native.py())?.plain(native)
+}
+
+/// The value of an array. A view is read, which computes nothing.
 pub fn native<'py>(known: &Known, object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, Array>>> {
-    let Some(array) = ArrayObject::of(object)?.filter(|array| !array.is_scalar()) else { return Ok(None) };
+    let Some(array) = ArrayObject::of(object)? else { return Ok(None) };
     match array.get(Field::Native) {
         None if known.is_view(object) => read_view(object).map(Some),
         None => Ok(None),

@@ -46,6 +46,11 @@ impl DistributionFacts {
             Some(widths) => HaloFacts::PerPart(widths.to_vec()),
             None => HaloFacts::Sides((lo[d], hi[d])),
         };
+        if rank == 0 {
+            // Beside the shape, the facts of a line of one cell.
+            let line = DistributionFacts::of(&dist.with_inner(1).map_err(raised)?)?;
+            return Ok(DistributionFacts { shape: Vec::new(), ..line });
+        }
         Ok(DistributionFacts {
             shape: dist.shape().to_vec(),
             grid: dist.grid().shape().to_vec(),
@@ -59,21 +64,24 @@ impl DistributionFacts {
 
     /// The distribution that they describe.
     pub fn division(&self) -> PyResult<Division> {
+        let is_line = self.shape.len() < self.grid.len();
+        let shape = if is_line { &[1] } else { &self.shape[..] };
         let (lo, hi): (Vec<i64>, Vec<i64>) = self.boundary.iter().copied().unzip();
-        let builder = Division::builder(&self.shape).grid(&self.grid).grid_strides(&self.strides);
+        let builder = Division::builder(shape).grid(&self.grid).grid_strides(&self.strides);
         let mut builder = builder.boundary(&lo, &hi).periodic(&self.periodic);
-        let (mut below, mut above) = (vec![0; self.shape.len()], vec![0; self.shape.len()]);
-        for (d, halo) in self.halo.iter().enumerate().take(self.shape.len()) {
+        let (mut below, mut above) = (vec![0; shape.len()], vec![0; shape.len()]);
+        for (d, halo) in self.halo.iter().enumerate().take(shape.len()) {
             match halo {
                 HaloFacts::Sides(sides) => (below[d], above[d]) = *sides,
                 HaloFacts::PerPart(widths) => builder = builder.halo_per_part(d, widths),
             }
         }
         builder = builder.halo(&below, &above);
-        for (d, ((map, &size), &parts)) in self.maps.iter().zip(&self.shape).zip(&self.grid).enumerate() {
+        for (d, ((map, &size), &parts)) in self.maps.iter().zip(shape).zip(&self.grid).enumerate() {
             builder = builder.map(d, map.division(size, parts)?);
         }
-        builder.build().map_err(raised)
+        let made = builder.build().map_err(raised)?;
+        Ok(made.without_inner().filter(|_| is_line).unwrap_or(made))
     }
 }
 

@@ -55,7 +55,7 @@ mod _native {
     #[pymodule_export]
     use crate::foreign::array_base::{plain, plain1};
     #[pymodule_export]
-    use crate::foreign::array_object::{Link, forget, read_view, set_rules, set_watched};
+    use crate::foreign::array_object::{Link, forget, made, read_view, set_rules, set_watched};
     use pyo3::prelude::*;
 
     #[pymodule_init]

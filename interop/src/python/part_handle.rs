@@ -55,9 +55,9 @@ impl Stored {
 }
 
 /// The parts of an array; of one without dimensions the only one, at the process that has it.
-pub fn parts(py: Python<'_>, typed: &Typed, is_scalar: bool) -> PyResult<Vec<Py<Part>>> {
+pub fn parts(py: Python<'_>, typed: &Typed) -> PyResult<Vec<Py<Part>>> {
     let parts = detached(py, || typed.array.parts())?;
-    shown(py, parts, typed.element, is_scalar, &None)
+    shown(py, parts, typed.element, &None)
 }
 
 /// The objects for parts of an array of such elements.
@@ -65,15 +65,18 @@ pub fn shown(
     py: Python<'_>,
     parts: Vec<array::Part>,
     element: Element,
-    is_scalar: bool,
     loan: &LoanState,
 ) -> PyResult<Vec<Py<Part>>> {
-    let typed = |part| TypedPart { part: Arc::new(part), element };
-    let mut parts = parts.into_iter().map(typed);
-    if !is_scalar {
-        return parts.map(|part| Part::of(py, part, loan.clone())).collect();
+    let mut shown = Vec::with_capacity(parts.len());
+    for part in parts {
+        let region = part.region(Cells::Owned);
+        let part = match element.outer(&region.extents()).rank() {
+            // A pair, which other parts have not.
+            0 if region.is_empty() => continue,
+            0 => part.without_leading(0).map_err(raised)?,
+            _ => part,
+        };
+        shown.push(Part::of(py, TypedPart { part: Arc::new(part), element }, loan.clone())?);
     }
-    let holder = parts.find(|part| !part.region(Cells::Owned).is_empty());
-    let single = |part: TypedPart| Part::of(py, part.without_dimensions().map_err(raised)?, loan.clone());
-    holder.map(single).into_iter().collect()
+    Ok(shown)
 }

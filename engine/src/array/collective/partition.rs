@@ -99,10 +99,9 @@ impl Partition {
     pub fn held(&self, array: &Array, world_member: usize) -> Result<Region> {
         self.check_array("Partition::held", array, false)?;
         let dist = array.distribution()?;
-        let nothing = Index::zeros(dist.rank());
         match self.members.rank_of(world_member) {
             Some(rank) => Ok(dist.owned(rank)),
-            None => Ok(Region::new(&nothing, &nothing)?),
+            None => Ok(Region::empty(dist.rank())),
         }
     }
 
@@ -156,6 +155,7 @@ impl Partition {
     pub(super) fn check_array(&self, operation: &'static str, array: &Array, in_grid: bool) -> Result<()> {
         let dist = array.distribution()?;
         let fits = dist.grid() == self.members.grid() || (!in_grid && self.shape().rank() == 1);
+        let fits = fits && array.rank() > 0;
         if *array.team() == self.team()? && fits {
             return Ok(());
         }

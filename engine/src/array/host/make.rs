@@ -84,12 +84,10 @@ impl Array {
     ) -> Result<Array> {
         let fill = |share: &PartFill, range: Range<usize>, out: &mut [T]| {
             share.rows(range, |index, cells, place| {
-                let last = index.rank().saturating_sub(1);
+                let last = index.rank() - 1;
                 for (cell, out) in cells.zip(&mut out[place]) {
-                    if index.rank() > 0 {
-                        index[last] = share.coordinate(last, cell);
-                    }
-                    *out = f(index);
+                    index[last] = share.coordinate(last, cell);
+                    *out = f(&index[..dist.rank()]);
                 }
             });
         };
@@ -123,11 +121,11 @@ impl Array {
             Some(&data[first..][..owned.volume().ok()? as usize * size])
         };
         let number =
-            |index: &Index| (0..index.rank()).map(|d| index[d] * strides[d]).sum::<i64>() as usize * size;
+            |index: &Index| (0..dist.rank()).map(|d| index[d] * strides[d]).sum::<i64>() as usize * size;
         let fill = |share: &PartFill, range: Range<usize>, out: &mut [u8]| {
             share.rows(range, |index, cells, place| {
                 let out = &mut out[place.start * size..place.end * size];
-                let last = index.rank().saturating_sub(1);
+                let last = index.rank() - 1;
                 if share.goes_on {
                     out.copy_from_slice(&data[number(index)..][..out.len()]);
                     return;
@@ -168,6 +166,7 @@ fn loaded<'a, T: Pod + Send>(
     )?;
     let storage = team.together("making an array from elements", || {
         let storage = Storage::new(team, Arc::new(dist.clone()), dtype)?;
+        let dist = &storage.dist;
         let mut memory: Vec<T> = Vec::new();
         for part in 0..dist.parts() {
             let Some(place) = storage.place(team, part) else { continue };
@@ -235,9 +234,7 @@ impl PartFill {
     /// Calls `row` for every row of the part's own cells within a range of its memory: with the global index
     /// of its first cell, the numbers of its cells along the last dimension, and their places in the range.
     fn rows(&self, range: Range<usize>, mut row: impl FnMut(&mut Index, Range<i64>, Range<usize>)) {
-        let Some(last) = self.stored.rank().checked_sub(1) else {
-            return row(&mut Index::zeros(0), 0..1, 0..1);
-        };
+        let last = self.stored.rank() - 1;
         let (start, stop) = (range.start as i64, range.end as i64);
         let width = self.stored.extent(last).max(1);
         // The offset of a part's own cells in its memory.
@@ -313,7 +310,7 @@ impl Array {
             return Err(refuse(format!("{} pieces", here.len()), pieces.len().to_string()));
         }
         let storage = Storage::new(team, Arc::new(dist.clone()), dtype)?;
-        let _guard = team.evaluation()?;
+        let (dist, _guard) = (&storage.dist, team.evaluation()?);
         for (part, piece) in here.into_iter().zip(pieces) {
             let (owned, piece) = (dist.owned(part), &*normalized(dtype, piece.as_ref())?);
             let bytes = owned.volume()? as usize * dtype.size_bytes();

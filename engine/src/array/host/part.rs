@@ -64,6 +64,11 @@ impl Array {
                 "take the parts of the state between runs of the Loop",
             ));
         }
+        if self.rank() == 0 {
+            let line = self.unsqueeze(&[0]).parts()?;
+            let holders = line.into_iter().filter(|part| !part.owned.is_empty());
+            return holders.map(|part| part.without_leading(1)).collect();
+        }
         if let Some(parts) = self.parts_of_base()? {
             return Ok(parts);
         }
@@ -94,7 +99,9 @@ impl Array {
     /// every element is on its part, and none comes before another in memory that comes after it in the view.
     fn parts_of_base(&self) -> Result<Option<Vec<Part>>> {
         let Some((base, map)) = self.node.seen() else { return Ok(None) };
-        let (Some(storage), dist) = (base.storage(), self.node.distribution()?) else { return Ok(None) };
+        let (map, Some(storage), dist) = (map.in_memory(), base.storage(), self.node.distribution()?) else {
+            return Ok(None);
+        };
         if storage.declared == dist && map == Map::identity(dist.rank()) {
             // All of it, and so its halo too.
             return Array::of(base).parts().map(Some);
@@ -262,15 +269,9 @@ impl Part {
     /// The part without its first `count` dimensions, along which it has one cell and no halo: the only part
     /// of an array of the rest.
     ///
-    /// # Errors
-    /// Fewer dimensions; other extents than 1.
+    /// # Panics
+    /// With fewer dimensions.
     pub fn without_leading(&self, count: usize) -> Result<Part> {
-        let extents = self.stored.extents();
-        if count > extents.rank() || extents[..count].iter().any(|&extent| extent != 1) {
-            let expected = format!("{count} dimensions of extent 1");
-            let remedy = "drop dimensions of one cell";
-            return Err(Error::invalid("Part::without_leading", expected, extents.to_string(), remedy));
-        }
         let region = Region::from_shape(&self.owned.extents()[count..])?;
         let dist = Arc::new(Distribution::builder(&region.extents()).build()?);
         let view = View { strides: self.view.strides[count..].to_vec(), ..self.view_of(&self.owned) };

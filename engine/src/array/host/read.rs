@@ -9,6 +9,7 @@ use half::{bf16, f16};
 use partita_kernels::{DType, Scalar};
 
 use crate::array::memory::storage::bytes_of;
+use crate::array::record::node::Node;
 use crate::array::recorder::recording::{Recorder, check_not_recording};
 use crate::array::run::assign;
 use crate::array::run::cells::{copy_rows, download, download_into};
@@ -298,19 +299,22 @@ impl CellRows<'_> {
 
 impl Array {
     /// The element at a global index, read where it is owned; nothing else travels. Computes if necessary:
-    /// not views of computed arrays, whose elements are in these. Collective.
+    /// not views of computed arrays, or of one element, which is in these. Collective.
     ///
     /// # Errors
     /// An index outside the shape; those of [`Array::to_vec`].
     #[doc = example!("assert_eq!(u.get(&[1, 2])?, 5.0.into());")]
     pub fn get(&self, at: &[i64]) -> Result<Scalar> {
         self.check_index("get", at)?;
-        if let Some((base, map)) = self.node.seen().filter(|(base, _)| base.storage().is_some()) {
+        // Computing the only element is computing what it is seen of.
+        let is_there = |base: &Node| base.storage().is_some() || base.shape.iter().all(|&extent| extent == 1);
+        if let Some((base, map)) = self.node.seen().filter(|(base, _)| is_there(base)) {
             // Along periodic dimensions a view may go beyond the end.
             let within = |d: usize| map.axes()[d].at(at).rem_euclid(base.shape[d]);
             return Array::of(Arc::clone(&base)).get(&Index::from_fn(base.rank(), within));
         }
         let owner = self.distribution()?.owner(at)?;
+        let at = if at.is_empty() { &[0] } else { at };
         let mut bits = [0; 8];
         let cell = |dist: &Distribution| cell_at(dist, owner, at);
         self.download(owner, cell, &mut bits[..self.dtype().size_bytes()])?;
@@ -339,7 +343,7 @@ impl Array {
     pub fn set(&mut self, at: &[i64], value: Scalar) -> Result<()> {
         self.readable("set", value.dtype)?;
         self.check_index("set", at)?;
-        let holders = self.distribution()?.holders(at)?;
+        let (holders, at) = (self.distribution()?.holders(at)?, if at.is_empty() { &[0] } else { at });
         let recorder = Recorder::current();
         recorder.mark_unsupported(|| "the step sets single elements".to_owned());
         self.eval()?;

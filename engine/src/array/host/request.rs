@@ -13,7 +13,7 @@ use crate::array::run::steps::StepRun;
 use crate::array::{Array, Element};
 use crate::device::{Buffer, zeros};
 use crate::error::{Error, Result};
-use crate::index::{Distribution, Index, Region, Section, sections};
+use crate::index::{Distribution, Index, Region, Section, check_rank, sections};
 use crate::program::Place;
 
 /// The request of one member: in one dimension the left halo, its own cells and the right halo; see
@@ -94,8 +94,9 @@ impl Array {
 
 /// The sections of a box around what the part owns of it; all of it is the first section if that is nothing.
 fn cut(dist: &Distribution, part: usize, asked: &Region) -> Result<Vec<Section>> {
+    check_rank("request", dist.rank(), asked.rank())?;
     let mine = dist.owned(part).intersect(asked);
-    if !mine.is_empty() || asked.rank() == 0 {
+    if !mine.is_empty() {
         return Ok(sections(&mine, asked)?);
     }
     let end = Region::new(asked.stop(), asked.stop())?;

@@ -2,8 +2,8 @@
 //! from the targets makes it, numbers the nodes in the order in which it meets them, and notes the memory
 //! that the computed ones stand for.
 //!
-//! Invariant: a graph contains everything that lowering reads of nodes, memory and targets. Graphs of equal
-//! programs are equal on all ranks.
+//! Invariants: every value has a dimension, those without are lines of one cell; a graph contains everything
+//! that lowering reads of nodes, memory and targets. Graphs of equal programs are equal on all ranks.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -97,7 +97,7 @@ pub(crate) struct Update {
 
 impl MemoryState {
     fn of(storage: &Storage) -> MemoryState {
-        let [dist, declared] = [&storage.dist, &storage.declared].map(|dist| DistKey(Arc::clone(dist)));
+        let [dist, declared] = [&storage.dist, &storage.declared].map(|dist| DistKey(dist.in_memory()));
         MemoryState { dist, declared, pitch: storage.pitch, valid: storage.valid_halo() }
     }
 }
@@ -342,6 +342,16 @@ pub(crate) struct RecordedGraph {
     pub pending: Vec<Arc<Node>>,
 }
 
+/// The map of a view of or as a value without dimensions. The cell of a line of one cell is the line.
+fn in_line(view: &Node, base: &Node, map: &Arc<Map>) -> Arc<Map> {
+    let last = base.rank().saturating_sub(1);
+    match view.rank() == 0 && base.shape.last().is_none_or(|&extent| extent == 1) {
+        true => Arc::new(map.in_memory().with(last, Along::same(0))),
+        false if base.rank() == 0 => Arc::new(map.in_memory()),
+        false => Arc::clone(map),
+    }
+}
+
 /// The numbers of the nodes met so far, and the nodes that were met since they were last taken away.
 struct Numbering {
     numbers: FxHashMap<*const Node, NodeId>,
@@ -422,7 +432,8 @@ impl RecordedGraph {
             if let GraphValue::Lazy(Expr::Moved { base, .. }, _) = value {
                 sources.push(base);
             }
-            recorded.graph.nodes.push(GraphNode { shape: node.shape, dtype: node.dtype, value });
+            let shape = if node.rank() == 0 { Index::filled(1, 1) } else { node.shape };
+            recorded.graph.nodes.push(GraphNode { shape, dtype: node.dtype, value });
         }
         // Others may need a source of the same team, too, and it may have been met before.
         for source in sources {
@@ -449,8 +460,8 @@ impl RecordedGraph {
     fn pending(&mut self, node: &Arc<Node>) -> Result<GraphValue> {
         node.error().map_or(Ok(()), Err)?;
         self.pending.push(Arc::clone(node));
-        let (dist, none) = (DistKey(node.distribution()?), Index::zeros(node.rank()));
-        let valid = HaloWidths { lo: none, hi: none, corners: false };
+        let dist = DistKey(node.distribution()?.in_memory());
+        let valid = HaloWidths { corners: false, ..HaloWidths::zero(dist.rank()) };
         let pitch = Pitch::of(node.dtype);
         Ok(GraphValue::Memory(MemoryState { declared: dist.clone(), dist, pitch, valid }))
     }
@@ -468,16 +479,22 @@ impl RecordedGraph {
                 self.is_cacheable &= !is_long && !matches!(expr, Expr::Number(..));
                 let layout = match layout {
                     NodeLayout::Free => NodeLayout::Free,
-                    NodeLayout::Known(dist) => NodeLayout::Known(dist.clone()),
+                    NodeLayout::Known(dist) => NodeLayout::Known(DistKey(dist.in_memory())),
                     NodeLayout::ViewOf(base, map) => {
-                        NodeLayout::ViewOf(numbering.number(base), Arc::clone(map))
+                        NodeLayout::ViewOf(numbering.number(base), in_line(node, base, map))
                     }
                 };
                 let slot = |number: &Scalar| {
                     self.numbers.push(*number);
                     (self.numbers.len() - 1) as Slot
                 };
-                GraphValue::Lazy(expr.map(|operand| numbering.number(operand), slot), layout)
+                let expr = match expr {
+                    Expr::View { base, map } => {
+                        Expr::View { base: numbering.number(base), map: in_line(node, base, map) }
+                    }
+                    expr => expr.map(|operand| numbering.number(operand), slot),
+                };
+                GraphValue::Lazy(expr, layout)
             }
         })
     }

@@ -198,7 +198,7 @@ impl Lowerer<'_> {
             let boxes = |list: &mut StepList, has: &dyn Fn(usize) -> bool| {
                 let cells = (0..parts).map(|part| match has(part) {
                     true => flatten(&if finds[part] { dist.owned(part) } else { result.owned(part) }, axes),
-                    false => Region::from_fn(dist.rank(), |_| (0, 0)),
+                    false => Region::empty(dist.rank()),
                 });
                 list.boxes(dtype, cells.collect())
             };
@@ -325,7 +325,7 @@ impl Combining<'_> {
     /// in the order of the parts along the axis.
     fn exchange(&self, list: &mut StepList) -> Result<Vec<MemoryId>> {
         let parts = self.givers.len();
-        let mut cells = vec![Region::from_fn(self.result.rank(), |_| (0, 0)); parts];
+        let mut cells = vec![Region::empty(self.result.rank()); parts];
         let mut moves: Vec<Move> = Vec::new();
         for (root, givers) in self.givers.iter().enumerate() {
             let region = self.result.owned(root);

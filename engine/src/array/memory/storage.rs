@@ -16,7 +16,7 @@ use crate::team::Team;
 /// The parts of one array.
 #[derive(Debug)]
 pub(crate) struct Storage {
-    /// The layout of the buffers: as declared, with halos as wide as reads have needed.
+    /// The layout of the buffers: as declared, with halos as wide as reads have needed, and with a dimension.
     pub dist: Arc<Distribution>,
     /// The array's own distribution. Reading never changes it, whatever memory the reads take.
     pub declared: Arc<Distribution>,
@@ -48,6 +48,7 @@ impl Storage {
     /// The same with rows that lie as some other array's.
     pub fn pitched(team: &Team, dist: Arc<Distribution>, dtype: DType, pitch: Pitch) -> Result<Storage> {
         dist.sound()?;
+        let (dist, declared) = (dist.in_memory(), dist);
         for part in (0..dist.parts()).filter(|&part| team.is_here(part)) {
             let stored = dist.stored(part);
             if !stored.is_empty() {
@@ -63,21 +64,28 @@ impl Storage {
                 Some(team.device(part).alloc(bytes_of(&pitch.room(&stored), dtype)?)?)
             });
         }
-        Ok(Storage::from_parts(dist, parts, pitch))
+        Ok(Storage::from_parts(declared, parts, pitch))
     }
 
     /// Storage over buffers that exist.
     pub fn from_parts(dist: Arc<Distribution>, parts: Vec<Option<Buffer>>, pitch: Pitch) -> Storage {
+        let (dist, declared) = (dist.in_memory(), dist);
         let fresh = Mutex::new(HaloWidths::zero(dist.rank()));
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-        let declared = Arc::clone(&dist);
         Storage { dist, declared, parts, pitch, number, fresh, shown: Arc::default() }
     }
 
     /// The same memory for an array on a distribution whose parts it has room for.
     pub fn declaring(self, declared: &Arc<Distribution>) -> Storage {
-        debug_assert!(self.dist.has_room_for(declared), "{} for {declared}", self.dist);
+        debug_assert!(self.dist.has_room_for(&declared.in_memory()), "{} for {declared}", self.dist);
         Storage { declared: Arc::clone(declared), ..self }
+    }
+
+    /// The same memory, a line of one cell, for an array without dimensions.
+    pub fn without_dimensions(&self) -> Storage {
+        let dist = self.dist.without_inner().map_or_else(|| Arc::clone(&self.dist), Arc::new);
+        let same = Storage::from_parts(dist, self.parts.clone(), self.pitch);
+        Storage { number: self.number, shown: Arc::clone(&self.shown), ..same }
     }
 
     /// New memory of the same layout, for an array on the same distribution.

@@ -114,7 +114,7 @@ impl ArrayWindow {
             pieces.push(RegionBox { cells, origin });
         }
         pieces.retain(|piece| !piece.cells.is_empty() && !footprint.is_empty());
-        let nothing = Region::from_fn(dist.rank(), |_| (0, 0));
+        let nothing = Region::empty(dist.rank());
         let bounds = pieces.iter().map(|piece| piece.cells).reduce(|a, b| a.hull(&b)).unwrap_or(nothing);
         Ok(ComputeRegion { bounds, pieces })
     }

@@ -133,6 +133,9 @@ impl Array {
         if widths.len() != self.rank() || widths.iter().any(|&(before, after)| before < 0 || after < 0) {
             return Err(refuse(format!("{} pairs of widths of at least 0", self.rank())));
         }
+        if self.rank() == 0 {
+            return Ok(self.clone());
+        }
         let padded = |d: usize| {
             extents[d].checked_add(widths[d].0)?.checked_add(widths[d].1).filter(|n| *n <= COORDINATE_LIMIT)
         };

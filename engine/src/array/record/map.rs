@@ -58,6 +58,11 @@ impl Map {
         fits.then(|| Index::from_fn(rank, |d| along(d).unwrap_or_default()))
     }
 
+    /// The map to the cells of memory, where every node has a dimension.
+    pub fn in_memory(self) -> Map {
+        if self.rank == 0 { Map::from_fn(1, |_| Along::Pinned(0)) } else { self }
+    }
+
     /// True if a view of this shape is all of its base, without some axes of extent 1.
     pub fn drops_axes(&self, base: &Index, shape: &Index) -> bool {
         let mut kept = 0..shape.rank();
@@ -139,7 +144,7 @@ pub(crate) fn sliced(parts: usize, shape: &[i64]) -> Result<Distribution> {
     if let Some(cut) = grid.get_mut(lead(shape)) {
         *cut = parts as i64;
     }
-    Ok(Distribution::builder(shape).grid(&grid).build()?)
+    Ok(Distribution::builder(shape).parts(parts).grid(&grid).build()?)
 }
 
 /// The first dimension of more than one cell.

@@ -12,7 +12,7 @@ use crate::array::memory::storage::Storage;
 use crate::array::record::expr::{DistKey, Expr, NodeLayout, Operands};
 use crate::array::record::map::Map;
 use crate::error::{Error, Result};
-use crate::index::{Along, Distribution, Index, ProcessGrid, Region};
+use crate::index::{Distribution, Index, ProcessGrid, Region};
 use crate::team::Team;
 
 type NodeExpr = Expr<Arc<Node>, Scalar>;
@@ -155,6 +155,11 @@ impl Node {
     }
 
     pub fn set_ready(&self, storage: Arc<Storage>) {
+        // Lowering gives every value a dimension.
+        let storage = match self.rank() < storage.declared.rank() {
+            true => Arc::new(storage.without_dimensions()),
+            false => storage,
+        };
         // The old state may hold the last reference to a long chain: drop it outside the lock.
         let old = std::mem::replace(&mut *self.state(), NodeState::Ready(storage));
         self.depth.store(0, Ordering::Relaxed);
@@ -238,13 +243,9 @@ impl Node {
             let fill = Expr::Fill(number);
             return Ok(Node::lazy(self.shape, self.dtype, &like.team, fill, NodeLayout::Free));
         }
-        let base = match self.rank() {
-            // A value without dimensions is on one part; several parts need a dimension.
-            0 => self.view_in_place(Index::filled(1, 1), Map::from_fn(0, |_| Along::Pinned(0))),
-            _ => Arc::clone(self),
-        };
-        let layout = if base.shape == like.shape { like.layout() } else { NodeLayout::Free };
-        Ok(Node::lazy(base.shape, base.dtype, &like.team, Expr::Moved { base, plan: None }, layout))
+        let layout = if self.shape == like.shape { like.layout() } else { NodeLayout::Free };
+        let expr = Expr::Moved { base: Arc::clone(self), plan: None };
+        Ok(Node::lazy(self.shape, self.dtype, &like.team, expr, layout))
     }
 
     /// The layout to record in a node computed from this one point by point.
@@ -275,7 +276,7 @@ pub(crate) fn distribution<N>(
             NodeLayout::Known(DistKey(dist)) => break dist,
             NodeLayout::Free => {
                 let grid = ProcessGrid::balanced(parts, &shape)?;
-                break Arc::new(Distribution::builder(&shape).grid(grid.shape()).build()?);
+                break Arc::new(Distribution::builder(&shape).parts(parts).grid(grid.shape()).build()?);
             }
             NodeLayout::ViewOf(node, map) => {
                 let of = base(&node);

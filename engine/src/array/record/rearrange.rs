@@ -57,6 +57,11 @@ impl Array {
     }
 
     fn try_reshape(&self, shape: &[i64]) -> Result<Array> {
+        let is_one = |extents: &[i64]| extents.iter().all(|&extent| extent == 1);
+        if (shape.is_empty() || self.rank() == 0) && is_one(shape) && is_one(&self.shape()) {
+            let dropped: Vec<usize> = (0..self.rank()).collect();
+            return Ok(self.squeeze(&dropped).unsqueeze(&vec![0; shape.len()]));
+        }
         let dist = sliced(self.team().size(), shape)?;
         if dist.global().volume()? != Region::from_shape(&self.shape())?.volume()? {
             let (expected, given) =

@@ -12,6 +12,9 @@ use crate::error::{Error, Result};
 
 impl Array {
     pub(crate) fn reduction(&self, operation: &'static str, axes: &[usize], reduction: Reduction) -> Array {
+        if self.rank() == 0 && axes.is_empty() {
+            return self.unsqueeze(&[0]).reduction(operation, &[0], reduction).squeeze(&[0]);
+        }
         let result = self.try_reduction(operation, axes, reduction);
         result.unwrap_or_else(|error| self.failed_as(self.reduced_to(reduction), error))
     }

@@ -79,9 +79,10 @@ impl Array {
         let value = value.stretched(operation, shape)?;
         let value = match value.team() == self.team() {
             true => value,
-            false => Array::of(value.node.beside(operation, &self.seen(operation, *shape, *map)?.node)?),
+            false => Array::of(value.node.beside(operation, &self.seen(*shape, *map).node)?),
         };
-        let (axes, rank) = (map.axes(), self.rank());
+        let map = map.in_memory();
+        let (axes, rank) = (map.axes(), map.axes().len());
         let (mut steps, mut extents) = (Index::filled(rank, 1), Index::filled(rank, 1));
         let mut back = Map::from_fn(shape.rank(), |_| Along::Pinned(0));
         for (d, along) in axes.iter().enumerate() {
@@ -97,7 +98,7 @@ impl Array {
         };
         let region = Region::from_fn(rank, span);
         let turned = back.as_window(rank).is_none() || shape.rank() != rank;
-        let value = if turned { value.seen(operation, extents, back)? } else { value };
+        let value = if turned { value.seen(extents, back) } else { value };
         RecordedUpdate::new(
             &self.node,
             &value.node,

@@ -15,17 +15,8 @@ use crate::index::{Along, Index, Region};
 impl Array {
     /// The view of shape `shape` whose elements are this array's at the cells that `map` says, all of them
     /// inside. Every element stays where its cell is.
-    pub(crate) fn seen(&self, operation: &'static str, shape: Index, map: Map) -> Result<Array> {
-        let node = &self.node;
-        if shape.rank() == 0 && node.team.size() > 1 {
-            return Err(Error::invalid(
-                operation,
-                "a dimension that stays, because there are several parts",
-                format!("none of shape {}", node.shape),
-                "keep one of extent 1, or read the element with `get`",
-            ));
-        }
-        Ok(Array::of(node.view_in_place(shape, map)))
+    pub(crate) fn seen(&self, shape: Index, map: Map) -> Array {
+        Array::of(self.node.view_in_place(shape, map))
     }
 
     /// A view: the elements that spans name, recorded, not copied. `u.slice(&s![1..-1, ..; 2])`; see
@@ -41,7 +32,7 @@ impl Array {
 
     fn spanned(&self, operation: &'static str, spans: &[Span]) -> Array {
         let selected = resolve(operation, &self.shape(), spans);
-        self.or_failed(selected.and_then(|Selected { shape, map }| self.seen(operation, shape, map)))
+        self.or_failed(selected.map(|Selected { shape, map }| self.seen(shape, map)))
     }
 
     /// The array moved: element `i` of the result is element `i + offsets` of this one, wrapping
@@ -107,7 +98,7 @@ impl Array {
             return Err(Error::invalid("transpose", expected, format!("{axes:?}"), "count from 0"));
         };
         let shape = Index::from_fn(self.rank(), |d| self.shape()[axes[d]]);
-        self.seen("transpose", shape, Map::from_fn(self.rank(), |d| Along::same(places[d])))
+        Ok(self.seen(shape, Map::from_fn(self.rank(), |d| Along::same(places[d]))))
     }
 
     /// The elements in reverse order along a dimension. Recorded; along blocks every element stays on its
@@ -145,7 +136,7 @@ impl Array {
             1 => Along::Dim { dim: rank - 2, offset: second, step: 1 },
             d => Along::same(d - 2),
         });
-        self.seen("diagonal", shape, map)
+        Ok(self.seen(shape, map))
     }
 
     /// The array seen with a larger shape: dimensions of extent 1 stretch, missing ones are added in front.
@@ -195,7 +186,7 @@ impl Array {
                 Stride::New { .. } => {}
             }
         }
-        let view = self.seen("rearrange", shape, Map::from_fn(self.rank(), |d| along[d]))?;
+        let view = self.seen(shape, Map::from_fn(self.rank(), |d| along[d]));
         let stretches = |axis: &Stride| match axis {
             Stride::Of { step, count, .. } => *step == 0 && *count > 1,
             Stride::New { count } => *count > 1,
@@ -208,11 +199,13 @@ impl Array {
         Array::of(self.node.view(self.shape(), Map::identity(self.rank()), NodeLayout::Free))
     }
 
-    /// The array without the dimensions `axes`, which have extent 1; at least one dimension stays unless the
-    /// team has one member. Recorded.
+    /// The array without the dimensions `axes`, which have extent 1. Recorded.
     ///
-    /// Carries an error for other extents, and for dropping all dimensions of an array of several parts.
-    #[doc = example!("assert_eq!(u.sum(&[0]).squeeze(&[0]).shape()[..], [3]);")]
+    /// Carries an error for other extents.
+    #[doc = example!(
+        "assert_eq!(u.sum(&[0]).squeeze(&[0]).shape()[..], [3]);"
+        "assert_eq!(u.sum(&[]).squeeze(&[0, 1]).rank(), 0);"
+    )]
     pub fn squeeze(&self, axes: &[usize]) -> Array {
         if axes.iter().any(|&d| d >= self.rank() || self.shape()[d] != 1) {
             let given = format!("dimensions {axes:?} of shape {}", self.shape());
@@ -275,11 +268,11 @@ fn check(shape: &Index, axes: &[Stride]) -> Result<()> {
             count == 0 || (count > 0 && held(start) && last.is_some_and(held))
         }
     });
-    if inside && named.iter().all(|&times| times == 1) && (1..=MAX_RANK).contains(&axes.len()) {
+    if inside && named.iter().all(|&times| times == 1) && axes.len() <= MAX_RANK {
         return Ok(());
     }
     let expected =
-        format!("1 to {MAX_RANK} dimensions that name each one of shape {shape} once, inside of it");
+        format!("at most {MAX_RANK} dimensions that name each one of shape {shape} once, inside of it");
     Err(Error::invalid("rearrange", expected, format!("{axes:?}"), "check starts, steps and counts"))
 }
 

@@ -1,6 +1,6 @@
 //! The cache of evaluations: the steps of graphs that were lowered, and, where these can be kept, their
-//! commands, so that computing an equal graph again, of other memory, is one walk over the nodes, fresh memory
-//! and the commands.
+//! commands, so that computing an equal graph again, of other memory, is one walk over the nodes, fresh
+//! memory and the commands.
 
 pub(crate) mod commands;
 

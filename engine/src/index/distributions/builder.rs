@@ -212,14 +212,14 @@ impl DistributionBuilder {
     fn process_grid(&self) -> Result<ProcessGrid> {
         let rank = self.shape.len();
         let grid = match &self.grid {
-            Some(shape) => {
+            Some(shape) if rank > 0 || !shape.is_empty() => {
                 check_rank("process grid", rank, shape.len())?;
                 ProcessGrid::new(shape)?
             }
-            None if self.maps.iter().all(|(_, wanted)| wanted.parts().is_none()) => {
+            _ if self.maps.iter().all(|(_, wanted)| wanted.parts().is_none()) => {
                 ProcessGrid::slabs(self.parts.unwrap_or(1), rank)?
             }
-            None => ProcessGrid::new(&Index::from_fn(rank, |d| {
+            _ => ProcessGrid::new(&Index::from_fn(rank, |d| {
                 self.wanted(d).and_then(Wanted::parts).unwrap_or(1)
             }))?,
         };

@@ -6,6 +6,7 @@ use crate::index::error::{ErrorKind, IndexError, Result, check_rank};
 use crate::index::index_set::IndexSet;
 use crate::index::maps::{Dim, DimMap, Halo, negative_halo};
 use crate::index::region::{Index, MAX_RANK, Region};
+use std::sync::Arc;
 
 /// A global shape divided over the parts of a process grid, one [`DimMap`] per dimension, with
 /// - a *halo* per dimension: copies of others' cells that a part stores around its own; not part of the
@@ -47,6 +48,17 @@ impl Distribution {
         let distribution = Distribution { grid, dims };
         distribution.check_volume()?;
         Ok(distribution)
+    }
+
+    /// That of an array without dimensions, which one of `parts` parts has.
+    pub(crate) fn lone(part: usize, parts: usize) -> Distribution {
+        Distribution { grid: ProcessGrid::lone(part, parts), dims: Vec::new() }
+    }
+
+    /// The layout of the cells in memory, where they have a dimension: without any they are a line of one.
+    pub(crate) fn in_memory(self: &Arc<Distribution>) -> Arc<Distribution> {
+        let line = if self.rank() == 0 { self.with_inner(1).ok() } else { None };
+        line.map_or_else(|| Arc::clone(self), Arc::new)
     }
 
     /// Refuses sizes whose product, halos included, could not be counted. Empty dimensions do not excuse the
@@ -269,6 +281,9 @@ impl Distribution {
     #[doc = example!(dist: "assert_eq!(dist.owned(0).volume()?, 2);")]
     pub fn owned(&self, part: usize) -> Region {
         let at = self.grid.coordinate(part);
+        if self.rank() == 0 && self.grid.part_at(|_| 0) != part {
+            return Region::empty(0);
+        }
         Region::from_fn(self.rank(), |d| self.dims[d].owned(at[d] as usize))
     }
 
@@ -295,7 +310,7 @@ impl Distribution {
             return Err(IndexError::new(ErrorKind::Halo, "Distribution::reach", expected, given, remedy));
         }
         let reach = self.around(part, |d, at| self.dims[d].reach(at, lo[d], hi[d]));
-        Region::new(reach.start(), reach.stop())
+        if self.rank() == 0 { Ok(reach) } else { Region::new(reach.start(), reach.stop()) }
     }
 
     /// The box `range(d, coordinate)` for a part that owns something; what it owns otherwise.
@@ -475,6 +490,10 @@ impl Distribution {
     /// is not divided.
     #[doc = example!(dist: "assert_eq!(dist.with_inner(2)?.shape()[..], [2, 3, 2]);")]
     pub fn with_inner(&self, extent: i64) -> Result<Distribution> {
+        if self.rank() == 0 {
+            let map = DimMap::all_at(self.grid.part_at(|_| 0), self.parts(), extent);
+            return Distribution::builder(&[extent]).map(0, map).build();
+        }
         let with = |inner: i64, of: &Index| of.iter().copied().chain([inner]).collect::<Vec<i64>>();
         let grid = ProcessGrid::numbered(&with(1, self.grid.shape()), &with(0, self.grid.strides()))?;
         let inner = Dim::plain(DimMap::even(extent, 1)?, false);
@@ -482,10 +501,18 @@ impl Distribution {
     }
 
     /// The distribution of the elements that [`Distribution::with_inner`] made this one of; `None` where the
-    /// last dimension is divided.
+    /// last dimension is divided: where it is the only one, where several parts have cells.
     #[doc = example!(dist: "assert_eq!(dist.with_inner(2)?.without_inner(), Some(dist));")]
     pub fn without_inner(&self) -> Option<Distribution> {
-        let (_, dims) = self.dims.split_last().filter(|(inner, _)| inner.map.parts() == 1)?;
+        let (inner, dims) = self.dims.split_last()?;
+        let parts = inner.map.parts();
+        if dims.is_empty() {
+            let owner = (0..parts).find(|&part| inner.map.count(part) == inner.map.size())?;
+            return Some(Distribution::lone(self.grid.part_at(|_| owner as i64), parts));
+        }
+        if parts > 1 {
+            return None;
+        }
         let (shape, strides) = (&self.grid.shape()[..dims.len()], &self.grid.strides()[..dims.len()]);
         let grid = ProcessGrid::numbered(shape, strides).ok()?;
         Some(Distribution { grid, dims: dims.to_vec() })
@@ -562,7 +589,7 @@ impl Distribution {
             }
         }
         let dims = self.dims.iter().zip(dropped).map(|(dim, dropped)| match dropped {
-            true => Dim::plain(DimMap::first_only(dim.map.parts()), false),
+            true => Dim::plain(DimMap::all_at(0, dim.map.parts(), 1), false),
             false => Dim::plain(dim.map.clone(), dim.periodic),
         });
         Ok(Distribution { grid: self.grid, dims: dims.collect() })

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::fmt;
 
 /// An N-D grid of parts. One that is made is in C order: the last dimension varies fastest, as in
-/// `MPI_Cart_create`. A grid without dimensions has one part.
+/// `MPI_Cart_create`. A grid without dimensions has one coordinate, one part's; other parts have none.
 ///
 /// The grid of a view names the same parts by other coordinates, so that every element stays with its part:
 /// those of a transposed array are in another order, and along a flipped dimension the last one comes first.
@@ -16,6 +16,8 @@ use std::fmt;
 pub struct ProcessGrid {
     shape: Index,
     parts: usize,
+    // The part at coordinate 0, 0 but without dimensions.
+    first: usize,
     // Of dimensions of one coordinate 0, so that equal grids look alike.
     strides: Index,
 }
@@ -30,7 +32,7 @@ impl ProcessGrid {
         match parts.filter(|&parts| parts <= MAX_PARTS) {
             Some(parts) => {
                 let strides = Index::from_fn(shape.rank(), |d| shape[d + 1..].iter().product());
-                Ok(ProcessGrid { shape, parts, strides }.with_strides(&strides))
+                Ok(ProcessGrid { shape, parts, first: 0, strides }.with_strides(&strides))
             }
             None => Err(IndexError::new(
                 ErrorKind::Grid,
@@ -49,6 +51,12 @@ impl ProcessGrid {
         let grid = ProcessGrid::new(shape)?.with_strides(strides);
         debug_assert!((0..grid.parts.min(64)).all(|part| grid.part_at(|d| grid.coordinate(part)[d]) == part));
         Ok(grid)
+    }
+
+    /// The grid without dimensions of so many parts, of which `part` has the coordinate.
+    pub(crate) fn lone(part: usize, parts: usize) -> ProcessGrid {
+        let none = Index::zeros(0);
+        ProcessGrid { shape: none, parts, first: part, strides: none }
     }
 
     fn with_strides(self, strides: &[i64]) -> ProcessGrid {
@@ -74,11 +82,15 @@ impl ProcessGrid {
         ))
     }
 
-    /// The default: dimension 0 is cut into all parts, the others are whole.
+    /// The default: dimension 0 is cut into all parts, the others are whole. Without dimensions part 0 has
+    /// the coordinate.
     pub fn slabs(parts: usize, rank: usize) -> Result<ProcessGrid> {
-        let parts = check_parts("ProcessGrid::slabs", parts, rank)?;
+        check_parts("ProcessGrid::slabs", parts)?;
+        if rank == 0 {
+            return Ok(ProcessGrid::lone(0, parts));
+        }
         let rank = Index::new(&vec![1; rank])?.rank();
-        ProcessGrid::new(&Index::from_fn(rank, |d| if d == 0 { parts } else { 1 }))
+        ProcessGrid::new(&Index::from_fn(rank, |d| if d == 0 { parts as i64 } else { 1 }))
     }
 
     /// The grid of `parts` parts that cuts an array of this shape with the smallest total cut surface, and so
@@ -86,7 +98,10 @@ impl ProcessGrid {
     /// cuts the earlier dimensions more, whose faces are nearer to contiguous.
     pub fn balanced(parts: usize, global_shape: &[i64]) -> Result<ProcessGrid> {
         Region::from_shape(global_shape)?;
-        check_parts("ProcessGrid::balanced", parts, global_shape.len())?;
+        check_parts("ProcessGrid::balanced", parts)?;
+        if global_shape.is_empty() {
+            return Ok(ProcessGrid::lone(0, parts));
+        }
         ProcessGrid::new(&best_factors(parts as u128, global_shape))
     }
 
@@ -111,7 +126,7 @@ impl ProcessGrid {
         self.parts
     }
 
-    /// The coordinate of a part.
+    /// The coordinate of a part; without dimensions of any part, whether it is there or not.
     ///
     /// # Panics
     /// If there is no such part; [`ProcessGrid::check_part`] is for numbers that come from outside.
@@ -140,7 +155,8 @@ impl ProcessGrid {
 
     /// The part at the coordinate `f(d)`, which lies inside the grid.
     pub(crate) fn part_at(&self, f: impl Fn(usize) -> i64) -> usize {
-        (0..self.rank()).map(|d| self.strides[d].abs() * self.turned(d, f(d))).sum::<i64>() as usize
+        let along = |d: usize| self.strides[d].abs() * self.turned(d, f(d));
+        self.first + (0..self.rank()).map(along).sum::<i64>() as usize
     }
 
     /// A coordinate counted from the other end where the numbers count down.
@@ -183,18 +199,12 @@ impl fmt::Display for ProcessGrid {
     }
 }
 
-fn check_parts(operation: &'static str, parts: usize, rank: usize) -> Result<i64> {
-    let most = if rank == 0 { 1 } else { MAX_PARTS };
-    if (1..=most).contains(&parts) {
-        return Ok(parts as i64);
+fn check_parts(operation: &'static str, parts: usize) -> Result<()> {
+    if (1..=MAX_PARTS).contains(&parts) {
+        return Ok(());
     }
-    Err(IndexError::new(
-        ErrorKind::Grid,
-        operation,
-        format!("1 to {most} parts of an array with {rank} dimensions"),
-        parts.to_string(),
-        "an array without dimensions is one part",
-    ))
+    let (expected, remedy) = (format!("1 to {MAX_PARTS} parts"), "name one part at least");
+    Err(IndexError::new(ErrorKind::Grid, operation, expected, parts.to_string(), remedy))
 }
 
 /// The quality of a choice of factors: first the parts that get cells, then the cut surface. `None` is

@@ -47,10 +47,22 @@ impl Distribution {
     /// along flipped dimensions that are not blocks, which are divided evenly, and on diagonals of what is
     /// not blocks, runs backwards, or is not side by side in the grid.
     ///
-    /// Refused are views without dimensions of what has several parts.
+    /// Without dimensions one part has the view.
     pub fn viewed(&self, shape: &[i64], axes: &[Along]) -> Result<Distribution> {
+        let pinned = |d: usize| match axes[d] {
+            Along::Pinned(at) => self.map(d).owner(at).unwrap_or(0),
+            Along::Dim { .. } => 0,
+        };
+        if shape.is_empty() {
+            let owner = self.grid().part_at(|d| pinned(d) as i64);
+            return Ok(Distribution::lone(owner, self.parts()));
+        }
         let mut factors: Vec<Option<ViewDimension>> = shape.iter().map(|_| None).collect();
         let mut dropped = Vec::new();
+        if self.rank() == 0 && self.parts() > 1 {
+            let owner = ElementOwner::Owner(self.grid().part_at(|_| 0));
+            dropped.push(DroppedDimension { parts: self.parts(), stride: 1, owner });
+        }
         for (d, along) in axes.iter().enumerate() {
             let (parts, stride) = (self.map(d).parts(), self.grid().strides()[d]);
             let owner = match *along {
@@ -65,7 +77,7 @@ impl Distribution {
                         false => ElementOwner::Owner(0),
                     }
                 }
-                Along::Pinned(at) => ElementOwner::Owner(self.map(d).owner(at).unwrap_or(0)),
+                Along::Pinned(_) => ElementOwner::Owner(pinned(d)),
             };
             dropped.extend((parts > 1).then_some(DroppedDimension { parts, stride, owner }));
         }
@@ -124,13 +136,7 @@ fn merged(mut factors: Vec<ViewDimension>, mut dropped: Vec<DroppedDimension>) -
     while !dropped.is_empty() {
         let pair = |(k, dropped): (usize, &DroppedDimension)| Some((k, dropped.neighbour(&factors)?));
         let Some((k, (at, side))) = dropped.iter().enumerate().find_map(pair) else {
-            return Err(IndexError::new(
-                ErrorKind::Grid,
-                "view",
-                "a dimension that stays, because there are several parts",
-                "a view without dimensions",
-                "keep one of extent 1, or take the element with `get`",
-            ));
+            unreachable!("part numbers of dimensions that stay are beside those of dropped ones")
         };
         let dropped = dropped.remove(k);
         factors[at] = dropped.merged_into(&factors[at], at, side)?;
@@ -346,6 +352,9 @@ impl Distribution {
     /// The cells of a slice that `part` holds, as a box of packed coordinates; an error if they form no box.
     pub fn window(&self, part: usize, slice: &Region) -> Result<Region> {
         check_rank("Distribution::window", self.rank(), slice.rank())?;
+        if self.rank() == 0 {
+            return Ok(self.owned(part));
+        }
         let at = self.grid().coordinate(part);
         let mut ends = [(0, 0); MAX_RANK];
         for d in 0..self.rank() {

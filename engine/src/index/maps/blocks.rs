@@ -95,10 +95,11 @@ impl BlockBounds {
         Ok(BlockBounds { base: Base::Listed(bounds.into()), window: (0, size) })
     }
 
-    /// One coordinate, owned by part 0 of `parts`.
-    pub(crate) fn first_only(parts: usize) -> BlockBounds {
-        // Every part of this even division owns one coordinate; only the first one's is in the window.
-        BlockBounds { base: Base::Even { size: parts as i64, parts }, window: (0, 1) }
+    /// `size` coordinates, all owned by this part of `parts`.
+    pub(crate) fn all_at(part: usize, parts: usize, size: i64) -> BlockBounds {
+        // Every part of this even division owns as many; only the owner's are in the window.
+        let start = size * part as i64;
+        BlockBounds { window: (start, start + size), ..BlockBounds::equal(size, parts) }
     }
 
     /// `size` coordinates for each of `parts` parts; the caller knows that the product is within the limit.

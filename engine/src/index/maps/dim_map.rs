@@ -101,9 +101,9 @@ impl DimMap {
         }
     }
 
-    /// One coordinate, owned by part 0 of `parts`.
-    pub(crate) fn first_only(parts: usize) -> DimMap {
-        DimMap::Block { bounds: BlockBounds::first_only(parts) }
+    /// `size` coordinates, a few, all owned by this part of `parts`.
+    pub(crate) fn all_at(part: usize, parts: usize, size: i64) -> DimMap {
+        DimMap::Block { bounds: BlockBounds::all_at(part, parts, size) }
     }
 
     /// The name of the kind: `block`, `cyclic`, `unstructured`, `replicated` or a user's name for it.

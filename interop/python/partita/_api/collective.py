@@ -51,7 +51,7 @@ class Collective:
         name = self._native.name
         if not isinstance(x, Array):
             raise TypeError(f"{name}: expected a partita.Array, given {type(x).__name__}; convert with partita.asarray")
-        if x._scalar:
+        if not x.ndim:
             text = "expected an array of at least one dimension, given one without; reshape it to (1,)"
             raise ValueError(f"{name}: {text}")
         return x._native

@@ -48,7 +48,7 @@ def full(
         Default: that of ``set_default_team``; without one ``PARTITA_PARTS`` parts, by default one on every device that
         ``PARTITA_DEVICE`` names; in a program of several processes, of each.
     """
-    whole, scalar = placed("full", shape, dist, team if device is None else team_of(team, device))
+    whole = placed("full", shape, dist, team if device is None else team_of(team, device))
     is_plain = isinstance(fill_value, NUMBERS)
     if not is_plain and _has_dimensions(fill_value):
         made = full(shape, 0, array_of("full", fill_value).dtype if dtype is None else dtype, dist, team=team, device=device)
@@ -60,8 +60,8 @@ def full(
     if dtype is None:
         dtype = kind if kind is not None else default.of_python(type(fill_value))
     if watch.count and is_watched() and isinstance(fill_value, float):
-        return Array(_native.Array.full(whole, "float64", fill_value), scalar).astype(dtype, copy=False)
-    return Array(_native.Array.full(whole, as_dtype(dtype).name, fill_value), scalar)
+        return Array(_native.Array.full(whole, "float64", fill_value)).astype(dtype, copy=False)
+    return Array(_native.Array.full(whole, as_dtype(dtype).name, fill_value))
 
 
 def zeros(
@@ -91,8 +91,8 @@ def full_like(
     if device is not None or (shape is not None and shape != x.shape):
         return full(x.shape if shape is None else shape, fill_value, kind, team=None if device else x.team, device=device)
     if _has_dimensions(fill_value):
-        return full(x.shape, fill_value, kind, None if x._scalar else x.dist, team=x.team)
-    return Array(_native.Array.full(x.dist, kind.name, _number("full_like", fill_value, real=False)), x._scalar)
+        return full(x.shape, fill_value, kind, x.dist, team=x.team)
+    return Array(_native.Array.full(x.dist, kind.name, _number("full_like", fill_value, real=False)))
 
 
 def zeros_like(
@@ -131,7 +131,7 @@ def arange(
     if kind.kind in "iu":
         for number in (start, start + step)[:count]:
             require_fit(int(number), kind)
-    line, _ = placed("arange", count, dist, team_of(team, device))
+    line = placed("arange", count, dist, team_of(team, device))
     numbers = Array(_native.Array.coordinate(line, 0, (int64 if ints else default.float).name)) * step + start
     # Beyond the ends of a type integers wrap, floats would not.
     numbers = numbers.astype(int64, copy=False) if kind.kind in "iu" and kind.itemsize < 8 else numbers
@@ -151,13 +151,13 @@ def asarray(
     if not isinstance(obj, Array):
         is_float = getattr(getattr(obj, "dtype", None), "kind", None) == "f"
         if watch.count and is_watched() and dtype is not None and (is_float or as_dtype(dtype).kind == "f"):
-            return Array(*of_host(obj, None, dist, team)).astype(dtype, copy=False)
-        return Array(*of_host(obj, dtype, dist, team))
+            return Array(of_host(obj, None, dist, team)).astype(dtype, copy=False)
+        return Array(of_host(obj, dtype, dist, team))
     moved = obj if team is None else obj.to_device(team)
     moved = moved if dist is None or dist == moved.dist else moved.redistribute(dist)
     array = moved if dtype is None or as_dtype(dtype) is moved.dtype else moved.astype(dtype)
     if isinstance(array, Array._scalar_class):
-        return Array(array._native.copy(), True)
+        return Array(array._native.copy())
     return array.copy() if copy else array
 
 
@@ -232,4 +232,4 @@ def from_dlpack(
         native = _native.Array.on_host(x, copy is False)
         if native is not None:
             return Array(native)
-    return Array(*of_dlpack(x, dist, team_of(team, device), copy, writable))
+    return Array(of_dlpack(x, dist, team_of(team, device), copy, writable))

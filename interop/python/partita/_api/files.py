@@ -69,7 +69,7 @@ def save(file: Any, arr: Array) -> None:
         write_all(file, host.tobytes())
         return
     path = os.fspath(file)
-    _native.save_npy(arr.team, path if path.endswith(".npy") else f"{path}.npy", arr._native, arr.shape == ())
+    _native.save_npy(arr.team, path if path.endswith(".npy") else f"{path}.npy", arr._native)
 
 
 def _at_once(work: Callable[[_Given], _Made], items: Iterable[_Given]) -> list[_Made]:
@@ -120,11 +120,12 @@ def load(
             raise ValueError(f"load: expected {expected} bytes in {os.fspath(file)}, given {given}; it was cut off")
         if dist is not None and dist.shape != shape:
             raise ValueError(f"load: expected a distribution of the file's shape {shape}, given {dist.shape}")
-        whole, scalar = placed("load", shape, dist, team)
-        reader = _Reader(opened.fileno(), begin, kind, order or (1,), fortran)
+        if not shape:
+            return asarray(np.load(file, allow_pickle=False), dtype, dist, team=team)
+        whole = placed("load", shape, dist, team)
+        reader = _Reader(opened.fileno(), begin, kind, order, fortran)
         blocks = [whole.owned(part) for part in whole.team.local_members]
         array = from_parts(_at_once(reader.block, blocks), whole)
-    array = Array(array._native, scalar)
     return array if dtype is None else array.astype(dtype)
 
 
@@ -167,18 +168,18 @@ def save_state(folder: str | os.PathLike[str], state: Mapping[str, Any]) -> None
     _native.save_state(team, os.fspath(folder), items)
 
 
-def _item(name: str, value: Any) -> tuple[str, Any, bool]:
+def _item(name: str, value: Any) -> tuple[str, Any]:
     import numpy as np
 
     if isinstance(value, Array):
-        return name, value._native, value.shape == ()
+        return name, value._native
     value = value.item() if isinstance(value, np.generic) else value
     if not isinstance(value, (bool, int, float, str)):
         expected = "an Array, bool, int, float or str"
         raise TypeError(f"save_state: expected {expected} as {name!r}, given {type(value).__name__}; convert it first")
     if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
         raise OverflowError(f"save_state: expected an int of 64 bits as {name!r}, given {value}; save it as str")
-    return name, value, False
+    return name, value
 
 
 def load_state(
@@ -227,8 +228,8 @@ def load_state(
     state: dict[str, Any] = {}
     for name, what in items.items():
         if isinstance(what, tuple):
-            whole, scalar = placed("load_state", what[0], dist.get(name), None if name in dist else team)
-            state[name] = Array(saved.array(name, whole), scalar)
+            whole = placed("load_state", what[0], dist.get(name), None if name in dist else team)
+            state[name] = Array(saved.array(name, whole))
         else:
             state[name] = what
     return state

@@ -245,7 +245,7 @@ class Loop:
             for root in roots:
                 forget(root)
             with _named_errors():
-                results = self._step(*state, *(Array(value, True) for value in values))
+                results = self._step(*state, *(Array(value) for value in values))
             if results is not None:
                 _become(state, results if isinstance(results, (tuple, list)) else (results,), shapes)
             for root in roots:

@@ -1,8 +1,5 @@
 """`BaseArray`: what an array is, and its elements on the host. NumPy's rules and functions take and give such arrays; the
 class with operators, `partita.Array`, lies above them.
-
-The engine keeps reduced dimensions with extent 1 and has no 0-D arrays over several parts. So an array without
-dimensions is an engine array of one element with the flag ``_scalar``.
 """
 
 from __future__ import annotations
@@ -13,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from .. import _native
+from .._native import made as made
 from ..errors import NotAnArrayError
 from .dtypes import DType, as_dtype, bfloat16, can_cast
 from .memory import NUMBERS, check_gather, host_of, of_host, to_host
@@ -38,13 +36,13 @@ class BaseArray(_native.ArrayBase):
     #: That of results without dimensions.
     _scalar_class: ClassVar[type[Any]]
 
-    def __init__(self, native: _native.Array, scalar: bool = False) -> None:
-        self._native, self._scalar = native, scalar
+    def __init__(self, native: _native.Array) -> None:
+        self._native = native
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The global shape."""
-        return () if self._scalar else self._native.shape
+        return self._native.shape
 
     @property
     def ndim(self) -> int:
@@ -73,7 +71,7 @@ class BaseArray(_native.ArrayBase):
 
     @property
     def dist(self) -> _native.Distribution:
-        """The distribution of the elements over the parts. An array without dimensions has that of one element."""
+        """The distribution of the elements over the parts. An array without dimensions is on one of them."""
         return self._native.dist
 
     @property
@@ -90,7 +88,7 @@ class BaseArray(_native.ArrayBase):
     def parts(self) -> list[_native.Part]:
         """This process's parts, in order; each exports its memory by DLPack. An array without dimensions has one part, at
         the process that holds its element. Computes and waits. Collective."""
-        return self._native.parts(self._scalar)
+        return self._native.parts()
 
     def __len__(self) -> int:
         if self.ndim == 0:
@@ -108,8 +106,7 @@ class BaseArray(_native.ArrayBase):
     def numpy(self) -> np.ndarray[Any, Any]:
         """The whole array as a NumPy array: a copy, gathered from all parts, in every process. Computes and waits.
         Collective."""
-        host: np.ndarray[Any, Any] = to_host(self._native).reshape(self.shape)
-        return host
+        return to_host(self._native)  # type: ignore[no-any-return]
 
     def item(self, *at: Any) -> bool | int | float | complex:
         """An element as a Python number. Computes and waits. Collective.
@@ -139,7 +136,7 @@ class BaseArray(_native.ArrayBase):
 
     def _only(self, name: str, error: type[Exception], remedy: str) -> bool | int | float | complex:
         """The only element, which a function asks for."""
-        if not self._scalar and self.size != 1:
+        if self.size != 1:
             raise error(f"{name}: expected an array of 1 element, given shape {self.shape}; {remedy}")
         return self._native.item()
 
@@ -199,7 +196,7 @@ class BaseArray(_native.ArrayBase):
                 remedy = "export them one by one: [numpy.from_dlpack(p) for p in u.parts], or allow a copy"
                 raise BufferError(f"__dlpack__: expected an array of one part for copy=False, given {given}; {remedy}")
             check_gather("__dlpack__", self.nbytes, "an array of several parts has no memory of its own", "export u.parts one by one")
-            whole = type(self)(*of_host(self.numpy(), team=_native.Team.local(1, "host")))
+            whole = type(self)(of_host(self.numpy(), team=_native.Team.local(1, "host")))
             copy = None
         return whole.parts[0].__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
 
@@ -239,18 +236,18 @@ class BaseArray(_native.ArrayBase):
         return view
 
     def _is_one_part(self) -> bool:
-        return (self._scalar or self.dist.num_parts == 1) and self.team.ranks == 1
+        return (not self.ndim or self.dist.num_parts == 1) and self.team.ranks == 1
 
     # Other arrays with the same elements.
 
     def copy(self, order: str = "C") -> Self:
         """The same value under a handle of its own: assigning to one does not change the other."""
-        return type(self)(self._native.copy(), self._scalar)
+        return type(self)(self._native.copy())
 
     __copy__ = copy
 
     def __pos__(self) -> Self:
-        return made(self._native.copy(), self._scalar)  # type: ignore[no-any-return]
+        return made(self._native.copy())  # type: ignore[no-any-return]
 
     def _summary(self) -> str:
         raise NotImplementedError
@@ -271,7 +268,7 @@ class BaseArray(_native.ArrayBase):
             return watched("cast", (self,), self.astype, kind, order, casting, subok, copy)  # type: ignore[no-any-return]
         if casting != "unsafe" and not can_cast(self.dtype, kind, casting):
             raise TypeError(f"astype: expected a type for casting {casting!r}, given {kind.name} for {self.dtype.name}")
-        return type(self)(self._native.cast(kind.name), self._scalar)
+        return type(self)(self._native.cast(kind.name))
 
     def redistribute(self, dist: _native.Distribution) -> Self:
         """The elements on another distribution, which may be over another team of the same processes. Recorded, computing it is
@@ -292,7 +289,7 @@ class BaseArray(_native.ArrayBase):
         if not isinstance(dist, _native.Distribution):
             given = type(dist).__name__
             raise TypeError(f"redistribute: expected a partita.Distribution, given {given}; make one for this shape")
-        return type(self)(self._native.redistribute(dist), self._scalar)
+        return type(self)(self._native.redistribute(dist))
 
     def explain(self, to: _native.Distribution | None = None) -> str:
         """The work of computing this array: kernels with the bytes they touch at least and their operations, plans
@@ -316,18 +313,6 @@ class Export(_native.Exporter):
         return self._view
 
 
-def made(native: _native.Array, scalar: bool) -> Any:
-    """The result of an operation: without dimensions a scalar, as in NumPy."""
-    return scalar_of(native) if scalar else BaseArray._class(native)
-
-
-def scalar_of(native: _native.Array) -> Any:
-    """A number that never changes, by an engine's array of one element."""
-    number: Any = object.__new__(BaseArray._scalar_class)
-    number._native, number._scalar, number._readonly, number._value = native, True, True, None
-    return number
-
-
 def operand(value: object, like: BaseArray | None = None) -> Any:
     """An argument as an array: numbers, nested sequences, and whatever NumPy or DLPack makes an array of, copied to the team
     of ``like`` (by default the default team). None for anything else."""
@@ -338,9 +323,9 @@ def operand(value: object, like: BaseArray | None = None) -> Any:
         return None
     host = value if is_plain else host_of(value)
     if like is None:
-        return BaseArray._class(*of_host(host))
-    same = getattr(host, "shape", None) == like.shape and not like._scalar
-    return BaseArray._class(*of_host(host, dist=like.dist) if same else of_host(host, team=like.team))
+        return BaseArray._class(of_host(host))
+    same = getattr(host, "shape", None) == like.shape
+    return BaseArray._class(of_host(host, dist=like.dist) if same else of_host(host, team=like.team))
 
 
 def array_of(name: str, x: A, like: BaseArray | None = None) -> A:

@@ -1,5 +1,4 @@
-"""Engine arrays from NumPy, from parts and from foreign memory (DLPack), and back to NumPy. An engine array goes with a
-flag: whether it stands for an array without dimensions, of which the engine has none."""
+"""Engine arrays from NumPy, from parts and from foreign memory (DLPack), and back to NumPy."""
 
 from __future__ import annotations
 
@@ -17,7 +16,6 @@ from .ranks.teams import of_members, of_processes
 from ..errors import UnsupportedError
 
 Shape = int | Sequence[int]
-Flagged = tuple[_native.Array, bool]
 #: Ways to give a team: itself, or devices.
 OnDevice = Team | Device | str | Sequence[Device | str] | None
 
@@ -101,11 +99,11 @@ _places: dict[tuple[int, ...], tuple[Team, Distribution]] = {}
 _MOST_PLACES = 64
 
 
-def placed(name: str, shape: Shape, dist: Distribution | None, team: Team | None) -> tuple[Distribution, bool]:
-    """The distribution to make an array on, and whether the array has no dimensions."""
+def placed(name: str, shape: Shape, dist: Distribution | None, team: Team | None) -> Distribution:
+    """The distribution to make an array on."""
     extents = shape_of(shape)
     if dist is None and team is not None:
-        return Distribution(extents or (1,), team=team), extents == ()
+        return Distribution(extents, team=team)
     if dist is None:
         # Not the same for ever: the program may set another, or load MPI.
         team = _native.get_default_team()
@@ -113,14 +111,14 @@ def placed(name: str, shape: Shape, dist: Distribution | None, team: Team | None
         if found is None or found[0] != team:
             if len(_places) >= _MOST_PLACES:
                 _places.clear()
-            found = _places[extents] = team, Distribution(extents or (1,), team=team)
-        return found[1], extents == ()
+            found = _places[extents] = team, Distribution(extents, team=team)
+        return found[1]
     if dist.shape != extents:
         given = f"shape {extents} and a distribution of shape {dist.shape}"
         raise ValueError(f"{name}: expected a distribution of the array's shape, given {given}; make it for that shape")
     if team is not None and dist.team != team:
         raise ValueError(f"{name}: expected dist= or team=, given both and different; the distribution has its team")
-    return dist, False
+    return dist
 
 
 def shape_of(shape: Shape) -> tuple[int, ...]:
@@ -151,7 +149,7 @@ def _packed(host: Any) -> Any:
     return np.ascontiguousarray(host, dtype=host.dtype.newbyteorder("=")).reshape(-1).view(np.uint8)
 
 
-def of_host(obj: Any, dtype: Any = None, dist: Distribution | None = None, team: Team | None = None) -> Flagged:
+def of_host(obj: Any, dtype: Any = None, dist: Distribution | None = None, team: Team | None = None) -> _native.Array:
     """A copy of anything that NumPy makes an array of."""
     import numpy as np
 
@@ -162,14 +160,14 @@ def of_host(obj: Any, dtype: Any = None, dist: Distribution | None = None, team:
     if dtype is None and isinstance(obj, _LISTS) and not isinstance(obj, np.generic) and kind.kind in "fc":
         kind = default.float if kind.kind == "f" else default.complex
         host = host.astype(kind.dtype, copy=False)
-    whole, scalar = placed("asarray", host.shape, dist, team)
-    if scalar and kind.kind in "biufc" and kind is not bfloat16 and host == host:
+    whole = placed("asarray", host.shape, dist, team)
+    if not host.ndim and kind.kind in "biufc" and kind is not bfloat16 and host == host:
         # A number, which the engine knows as a constant. NaN go by their bits.
         native = _native.Array.full(whole, kind.name, host.item())
-        return native if dtype is None else native.cast(as_dtype(dtype).name), scalar
+        return native if dtype is None else native.cast(as_dtype(dtype).name)
     running, data = step.get(), _packed(host)
     native = running.constants.array(whole, kind.name, data) if running else _native.Array.from_bytes(whole, kind.name, data)
-    return native if dtype is None else native.cast(as_dtype(dtype).name), scalar
+    return native if dtype is None else native.cast(as_dtype(dtype).name)
 
 
 # Parts.
@@ -235,7 +233,7 @@ def host_of(part: Any) -> Any:
     if part.dtype != "bfloat16":
         return np.from_dlpack(part, device="cpu")
     # NumPy's from_dlpack does not support bfloat16.
-    return to_host(of_dlpack(part, None, Team.local(1, "host"), None)[0])
+    return to_host(of_dlpack(part, None, Team.local(1, "host"), None))
 
 
 def write_all(file: Any, data: bytes) -> None:
@@ -248,23 +246,18 @@ def write_all(file: Any, data: bytes) -> None:
 # DLPack.
 
 
-def of_dlpack(x: Any, dist: Distribution | None, team: Team | None, copy: bool | None, writable: bool = False) -> Flagged:
+def of_dlpack(x: Any, dist: Distribution | None, team: Team | None, copy: bool | None, writable: bool = False) -> _native.Array:
     """An array over or of foreign memory; see `partita.from_dlpack`."""
     if dist is not None and team is not None and dist.team != team:
         raise ValueError("from_dlpack: expected dist= or team=, given both and different")
     if copy is not True or writable:
         shared = _shared(x, dist, team, must=copy is False or writable, writable=writable)
         if shared is not None:
-            return shared, False
+            return shared
     capsule = x if _is_capsule(x) else _exported(x)
-    host = Team.local(1, "host")
     if dist is None and team is None:
-        team = _team_of(x) or host
-    if dist is not None or getattr(x, "shape", None) != ():
-        return _native.Array.from_capsule(capsule, dist, team), False
-    # Without dimensions, on a team of any size.
-    single = to_host(_native.Array.from_capsule(capsule, None, host)).reshape(())
-    return of_host(single, team=team)
+        team = _team_of(x) or Team.local(1, "host")
+    return _native.Array.from_capsule(capsule, dist, team)
 
 
 def refuse_copies(name: str, copy: bool | None, writable: bool) -> None:

@@ -71,12 +71,12 @@ def reshape(x: A, /, shape: int | Sequence[int], order: str = "C", *, copy: bool
     if strides is None:
         if copy is False:
             raise ValueError(f"reshape: expected copy=None or True for a view of shape {x.shape}, given False; allow a copy")
-        return type(x)(x._native.reshaped(extents or (1,)), scalar=extents == ())
+        return type(x)(x._native.reshaped(extents))
     selection = _with_other_ones(x.shape, extents)
     if selection is not None:
-        return view(x, selection, scalar=extents == ())
+        return view(x, selection)
     source = x._link.source if x._link is not None and isinstance(x._link.op, Reshape) else x
-    return view(x, Reshape(extents, strides), scalar=extents == (), source=source)
+    return view(x, Reshape(extents, strides), source=source)
 
 
 def _with_other_ones(shape: tuple[int, ...], wanted: tuple[int, ...]) -> Selection | None:
@@ -116,7 +116,7 @@ def permute_dims(a: A, axes: Sequence[int]) -> A:
     order = [one_axis("permute_dims", d, a.ndim) for d in axes]
     if sorted(order) != list(range(a.ndim)):
         raise ValueError(f"permute_dims: expected each of {a.ndim} axes once, given {tuple(axes)}")
-    return view(a, Selection.whole(a.shape).laid_out(list(order)), a.ndim == 0)
+    return view(a, Selection.whole(a.shape).laid_out(list(order)))
 
 
 def transpose(a: A, axes: Sequence[int] | None = None) -> A:
@@ -174,7 +174,7 @@ def squeeze(a: A, axis: Axes = None) -> A:
     if any(shape[d] != 1 for d in axes):
         raise ValueError(f"squeeze: expected dimensions of extent 1, given axis {axis} of shape {shape}")
     layout: list[int | None] = [d for d in range(a.ndim) if d not in axes]
-    return view(a, Selection.whole(shape).laid_out(layout), not layout)
+    return view(a, Selection.whole(shape).laid_out(layout))
 
 
 def flip(m: A, axis: Axes = None) -> A:
@@ -201,10 +201,8 @@ def broadcast_to(array: A, shape: int | Sequence[int]) -> A:
     if not fits:
         raise ValueError(f"broadcast_to: expected a shape that {given} stretches to, given {extents}")
     if extents == given:
-        return view(array, Selection.whole(given), extents == (), readonly=True)
+        return view(array, Selection.whole(given), readonly=True)
     axes: Strides = [(None, 0, 0, extent) for extent in extents[:front]]
-    if not given:
-        axes[-1] = (0, 0, 0, extents[-1])
     for d, (held, wanted) in enumerate(zip(given, extents[front:], strict=True)):
         axes.append((d, 0, 1 if held == wanted else 0, wanted))
     return view(array, Stretch(axes), readonly=True)
@@ -307,7 +305,7 @@ def pad(array: A, pad_width: Any, mode: str = "constant", constant_values: bool 
     for d, pair in enumerate(pairs):
         if mode != "constant" and any(pair) and array.shape[d] == 0:
             raise ValueError(f"pad: expected cells to repeat in dimension {d}, given shape {array.shape}")
-    if array._scalar:
+    if not array.ndim:
         return array.copy()
     return type(array)(array._native.pad([tuple(pair) for pair in pairs], mode, constant_values))
 
@@ -329,7 +327,7 @@ def roll(a: A, shift: int | Sequence[int], axis: Axes = None) -> A:
         offsets[one_axis("roll", d, a.ndim)] += by
     # Less than once around, in the direction that was given: short ways are read from halos.
     turns = [by if abs(by) < n else by % max(n, 1) for by, n in zip(offsets, a.shape, strict=True)]
-    return a.copy() if a._scalar else type(a)(a._native.roll(turns))
+    return type(a)(a._native.roll(turns))
 
 
 def take(a: A, indices: Any, axis: int | None = None) -> A:

@@ -76,12 +76,7 @@ def _reduced(name: str, array: A, axis: Axis, keepdims: bool) -> A:
         raise ValueError(f"{name}: expected at least one element to reduce, given shape {array.shape}")
     if name == "prod" and array.dtype.kind == "c":
         return _complex_product(array, axes, keepdims)
-    engine_axes = list(range(len(array._native.shape))) if array._scalar else axes
-    whole = len(axes) == array.ndim
-    native = array._native.reduce(name, [] if whole else engine_axes)
-    if whole and not (keepdims and not array._scalar):
-        return made(native, len(native.shape) > 0)  # type: ignore[no-any-return]
-    return made(native if keepdims or array._scalar else native.squeeze(axes), array._scalar)  # type: ignore[no-any-return]
+    return made(array._native.reduce(name, [] if len(axes) == array.ndim else axes, keepdims))  # type: ignore[no-any-return]
 
 
 def _reduced_type(name: str, dtype: DType) -> DType:

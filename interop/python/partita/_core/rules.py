@@ -59,7 +59,7 @@ def unary_by_rules(name: str, array: A) -> A:
     dtype = array.dtype
     if dtype.kind == "c":
         # Which functions there are, the extension knows.
-        return _like(array, array._native.op1(name))
+        return made(array._native.op1(name))  # type: ignore[no-any-return]
     if name == "isnan" and dtype.kind != "f":
         return operate("not_equal", array, array)  # type: ignore[no-any-return]
     if name in _UNCHANGED_INTEGERS and dtype.kind != "f":
@@ -70,12 +70,7 @@ def unary_by_rules(name: str, array: A) -> A:
     if (dtype is bool_ and name == "negative") or (dtype.kind == "f" and name == "invert"):
         _refuse_dtype(name, dtype)
     native = array._native if name in _ANY_KIND else array._native.cast(float_for(dtype).name)
-    return _like(array, native.op1(name))
-
-
-def _like(array: A, native: _native.Array) -> A:
-    """A result of the same rank."""
-    return made(native, array._scalar)  # type: ignore[no-any-return]
+    return made(native.op1(name))  # type: ignore[no-any-return]
 
 
 def _refuse_dtype(name: str, *dtypes: DType) -> NoReturn:
@@ -102,13 +97,6 @@ def _weak_type(value: bool | int | float | complex, like: DType) -> DType:
     return like if like.kind in "fc" else default.float
 
 
-def of_rank(array: BaseArray, rank: int) -> _native.Array:
-    """The engine's array; one without dimensions has at most the rank it is used with."""
-    native = array._native
-    extra = len(native.shape) - max(rank, 1)
-    return native.squeeze(range(extra)) if array._scalar and extra > 0 else native
-
-
 def operate(name: str, a: Operand, b: Operand) -> Any:
     """The result of an operator of Python; NotImplemented for operands that are not known."""
     plain = _native.plain(name, a, b)
@@ -124,7 +112,6 @@ def by_rules(name: str, a: Operand, b: Operand) -> Any:
     weak = [value for value in (a, b) if _weak(value)]
     if weak:
         common = _weak_type(weak[0], like.dtype)
-        scalar = like._scalar
         if name in _COMPARISONS and common.kind in "iu" and beyond(int(weak[0]), common):
             return _all_alike(name, a, b, like)
         native = [None if _weak(value) else like._native for value in (a, b)]
@@ -132,17 +119,15 @@ def by_rules(name: str, a: Operand, b: Operand) -> Any:
         arrays = [_strong(value, like) for value in (a, b)]
         if arrays[0] is None or arrays[1] is None:
             if name in ("equal", "not_equal") and isinstance(b if like is a else a, _NEVER_EQUAL):
-                return _like(like, like._native.constant("bool", name == "not_equal"))
+                return made(like._native.constant("bool", name == "not_equal"))
             return NotImplemented
         left, right = arrays[0], arrays[1]
         common = result_type(left.dtype, right.dtype)
         if name in _FLOAT_PAIRS:
             common = result_type(float_for(left.dtype), float_for(right.dtype))
-        scalar = left._scalar and right._scalar
-        rank = max(len(array._native.shape) if scalar else array.ndim for array in (left, right))
-        native = [of_rank(left, rank), of_rank(right, rank)]
+        native = [left._native, right._native]
         if name in _COMPARISONS and {left.dtype.kind, right.dtype.kind} == {"i", "u"} and common.kind == "f":
-            return made(_compare_signed_with_unsigned(name, of_rank(left, rank), of_rank(right, rank)), scalar)
+            return made(_compare_signed_with_unsigned(name, left._native, right._native))
     common = int8 if name == "power" and common is bool_ else common
     if weak and name == "power" and b is weak[0] and isinstance(b, int):
         require_fit(b, common)
@@ -156,8 +141,8 @@ def by_rules(name: str, a: Operand, b: Operand) -> Any:
         for value, array in zip((a, b), native, strict=True)
     )
     if name in _SHIFTS:
-        return made(_shifted(name, common, first, second, numbers.get(id(b))), scalar)
-    return made(first.op2(name, second), scalar)
+        return made(_shifted(name, common, first, second, numbers.get(id(b))))
+    return made(first.op2(name, second))
 
 
 def _strong(value: Operand, like: A) -> A | None:
@@ -165,7 +150,7 @@ def _strong(value: Operand, like: A) -> A | None:
     if not isinstance(value, BaseArray) and "numpy" in sys.modules and isinstance(value, sys.modules["numpy"].generic):
         name = value.dtype.name
         if name in _NUMBERS:
-            return _like(like, like._native.constant(name, value.item()))
+            return made(like._native.constant(name, value.item()))  # type: ignore[no-any-return]
     return operand(value, like)  # type: ignore[no-any-return]
 
 
@@ -184,7 +169,7 @@ def require_fit(number: int, dtype: DType) -> None:
 def _all_alike(name: str, a: Operand, b: Operand, array: A) -> A:
     """A comparison with an integer that the type does not hold: every element compares as 0 does."""
     left, right = (0 if x is array else x for x in (a, b))
-    return _like(array, array._native.constant("bool", _COMPARISONS[name](left, right)))
+    return made(array._native.constant("bool", _COMPARISONS[name](left, right)))  # type: ignore[no-any-return]
 
 
 def _compare_signed_with_unsigned(name: str, a: _native.Array, b: _native.Array) -> _native.Array:
@@ -245,7 +230,7 @@ def _integer_power(base: A, exponent: int) -> A:
         if base.size:
             raise ValueError("Integers to negative integer powers are not allowed.")
         return base.copy()
-    result = _like(base, base._native.constant(base.dtype.name, 1)) if exponent == 0 else None
+    result: A | None = made(base._native.constant(base.dtype.name, 1)) if exponent == 0 else None
     while exponent:
         if exponent & 1:
             result = base if result is None else operate("multiply", result, base)
@@ -257,14 +242,14 @@ def _integer_power(base: A, exponent: int) -> A:
 
 def _integers(value: Operand, like: A, common: DType) -> A:
     if _weak(value):
-        return _like(like, like._native.constant(common.name, value))
+        return made(like._native.constant(common.name, value))  # type: ignore[no-any-return]
     return _strong(value, like).astype(common)  # type: ignore[union-attr]
 
 
 def _integer_powers(base: A, exponent: A) -> A:
     """Powers of integers by repeated squaring; they wrap around. Computes the exponents."""
     result: A = operate("add", operate("add", operate("multiply", base, 0), operate("multiply", exponent, 0)), 1)
-    least, most = (int(BaseArray(exponent._native.reduce(name, []), True)) for name in ("min", "max")) if result.size else (0, 0)
+    least, most = (int(BaseArray(exponent._native.reduce(name, []))) for name in ("min", "max")) if result.size else (0, 0)
     if least < 0:
         raise ValueError("Integers to negative integer powers are not allowed.")
     for _ in range(most.bit_length()):
@@ -292,7 +277,7 @@ def where(condition: A, x: Operand, y: Operand, /) -> A:
     """``x`` where the condition is true, else ``y``; shapes broadcast."""
     if isinstance(condition, BaseArray) and isinstance(x, BaseArray) and isinstance(y, BaseArray):
         mask, yes, no = condition._native, x._native, y._native
-        if mask.dtype == "bool" and yes.dtype == no.dtype and not (condition._scalar or x._scalar or y._scalar):
+        if mask.dtype == "bool" and yes.dtype == no.dtype and condition.ndim:
             # No rule has to decide.
             return type(condition)(mask.select(yes, no))
     like = next((value for value in (condition, x, y) if isinstance(value, BaseArray)), None)
@@ -305,14 +290,12 @@ def where(condition: A, x: Operand, y: Operand, /) -> A:
     common = result_type(bool_, *(array.dtype for array in strong))
     for value in weak:
         common = _weak_type(value, common)
-    scalar = condition._scalar and all(array._scalar for array in strong)
-    rank = max(len(array._native.shape) if scalar else array.ndim for array in (condition, *strong))
-    mask = of_rank(condition, rank).cast("bool")
+    mask = condition._native.cast("bool")
     yes, no = (
-        mask.constant(common.name, value) if array is None else of_rank(array, rank).cast(common.name)
+        mask.constant(common.name, value) if array is None else array._native.cast(common.name)
         for value, array in zip((x, y), arrays, strict=True)
     )
-    return made(mask.select(yes, no), scalar)  # type: ignore[no-any-return]
+    return made(mask.select(yes, no))  # type: ignore[no-any-return]
 
 
 def real(val: A) -> A:
@@ -327,7 +310,7 @@ def real(val: A) -> A:
     [(7+2j), (3+4j)]
     """
     val = array_of("real", val)
-    return view(val, Component(0), val._scalar) if val.dtype.kind == "c" else val
+    return view(val, Component(0)) if val.dtype.kind == "c" else val
 
 
 def imag(val: A) -> A:
@@ -341,8 +324,8 @@ def imag(val: A) -> A:
     """
     val = array_of("imag", val)
     if val.dtype.kind == "c":
-        return view(val, Component(1), val._scalar)
-    zeros = type(val)(val._native.constant(val.dtype.name, 0), val._scalar)
+        return view(val, Component(1))
+    zeros = type(val)(val._native.constant(val.dtype.name, 0))
     zeros._readonly = True
     return zeros
 

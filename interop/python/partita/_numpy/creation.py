@@ -132,7 +132,7 @@ def eye(
 ) -> Array:  # fmt: skip
     """Ones on a diagonal, zeros elsewhere."""
     shape = (N, N if M is None else M)
-    dist, _ = placed("eye", shape, None, team_of(team, device))
+    dist = placed("eye", shape, None, team_of(team, device))
     return (_diagonals(dist) == k).astype(default.float if dtype is None else dtype)
 
 
@@ -284,7 +284,7 @@ def meshgrid(*arrays: Any, copy: bool = True, sparse: bool = False, indexing: st
 
 def indices(dimensions: Shape, dtype: Any = int, sparse: bool = False) -> Any:
     """The coordinates of a grid, along a new first dimension; with ``sparse`` one array per dimension."""
-    shape = placed("indices", dimensions, None, None)[0].shape if dimensions != () else ()
+    shape = placed("indices", dimensions, None, None).shape if dimensions != () else ()
     lines = [reshape(arange(n, dtype=dtype), (1,) * d + (n,) + (1,) * (len(shape) - d - 1)) for d, n in enumerate(shape)]
     if sparse:
         return tuple(lines)

@@ -199,4 +199,4 @@ def einsum(
             total = _contracted(total, term, others | {label for _, labels in group[n:] for label in labels})
         terms.append(_summed(total, others))
     summed = _spread(terms[0], result)
-    return finished("einsum", summed if result else made(summed._native, True), out)
+    return finished("einsum", summed if result else made(summed._native), out)

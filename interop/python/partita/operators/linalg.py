@@ -68,7 +68,7 @@ def _host(name: str, *given: Any, **settings: Any) -> Any:
     def placed(result: Any) -> Any:
         dist = first.dist if result.ndim and result.shape == first.shape else None
         array = asarray(np.asarray(result), dist=dist, team=None if dist is not None else first.team)
-        return made(array._native, isinstance(result, np.generic))
+        return made(array._native)
 
     raising = modes.get().raising
     with np.errstate(**{kind: "raise" if kind in raising else "ignore" for kind in KINDS}):  # type: ignore[arg-type]

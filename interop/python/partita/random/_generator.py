@@ -57,8 +57,8 @@ def _array(value: Any, on: Team | None) -> Any:
 
 def _place(
     name: str, size: _Size, dist: Layout | None, team: Team | None, out: Any, found: dict[str, Parameter], rules: dict[str, str]
-) -> tuple[Layout, bool]:
-    """The place of a result, by default that of ``out``, and whether it has no dimensions. The parameters become numbers or arrays, all tested."""
+) -> Layout:
+    """The place of a result, by default that of ``out``. The parameters become numbers or arrays, all tested."""
     arrays, shape = [], getattr(out, "shape", None)
     size, dist = shape if size is None else size, out.dist if dist is None and shape and isinstance(out, Array) else dist
     for key, value in found.items():
@@ -112,11 +112,11 @@ def _method(name: str, row: Distribution) -> Callable[..., Array]:
         if kind not in (float32, float64):
             raise TypeError(f"{name}: expected float32 or float64, given {kind.name}; convert the result with astype")
         found, out = {key: at[key] for key in keys}, at["out"]
-        whole, scalar = _place(name, at["size"], at["dist"], at["team"], out, found, row.rules)
+        whole = _place(name, at["size"], at["dist"], at["team"], out, found, row.rules)
         for key, value in found.items():
             if isinstance(value, Array):
                 found[key] = value.astype(kind)
-        drawn: Array = row.formula(Draw(self._stream, whole, scalar, kind, name), **found)
+        drawn: Array = row.formula(Draw(self._stream, whole, kind, name), **found)
         return finished(name, drawn.astype(int64) if row.counts else drawn, out)
 
     values = [_EXAMPLES[row.rules[key]].format(n=n + 1) for n, key in enumerate(required)]
@@ -209,8 +209,8 @@ class Generator(JointDraws):
         kind = default.float if dtype is None else as_dtype(dtype)
         if kind.kind != "f":
             raise TypeError(f"random: expected a type of floats, given {kind.name}; use integers")
-        whole, scalar = _place("random", size, dist, team, out, {}, {})
-        return finished("random", Draw(self._stream, whole, scalar, kind).uniform(), out)
+        whole = _place("random", size, dist, team, out, {}, {})
+        return finished("random", Draw(self._stream, whole, kind).uniform(), out)
 
     def integers(
         self, low: int, high: int | None = None, size: _Size = None, dtype: Any = int64, dist: Layout | None = None, *,
@@ -246,10 +246,10 @@ class Generator(JointDraws):
         if not bounds[0] <= first < last <= bounds[1]:
             expected, remedy = f"low below high, within {kind.name}", "another dtype" if first < last else "other ends"
             raise ValueError(f"integers: expected {expected}, given {first} and {last}; choose {remedy}")
-        whole, scalar = placed("integers", () if size is None else size, dist, team)
+        whole = placed("integers", () if size is None else size, dist, team)
         # Modulo 2^64 both; the engine takes no count for all of them.
         native = self._stream.of(whole).integers(whole, kind.name, first % 2**64, (last - first) % 2**64)
-        return made(native, scalar)  # type: ignore[no-any-return]
+        return made(native)  # type: ignore[no-any-return]
 
     @unwatched
     def choice(
@@ -291,34 +291,34 @@ class Generator(JointDraws):
             raise ValueError("choice: expected at least one element to choose from, given none; pass others, or size=0")
         if dist is None and team is None and isinstance(source, Array):
             team = source.team
-        whole, scalar = placed("choice", shape, dist, team)
+        whole = placed("choice", shape, dist, team)
         if not replace and math.prod(whole.shape) > count:
             raise ValueError(f"choice: expected at most {count} elements with replace=False, given size {size}")
         chances = None if p is None else _chances(count, p)
         if replace:
-            index = self.integers(0, count, shape, dist=dist, team=team) if chances is None else self._weighted(chances, whole, scalar)
+            index = self.integers(0, count, shape, dist=dist, team=team) if chances is None else self._weighted(chances, whole)
         elif count > 2**20 and count > 64 * math.prod(whole.shape) and chances is None:
-            draw = Draw(self._stream.branch(whole, "choice"), whole, scalar, default.float)
+            draw = Draw(self._stream.branch(whole, "choice"), whole, default.float)
             index = permuted(draw.number(), count, draw.stream).astype(int64)
         else:
-            index = self._first(count, chances, whole, scalar)
+            index = self._first(count, chances, whole)
         return index if isinstance(source, int) else take(source, index, axis=axis)
 
-    def _weighted(self, chances: Any, whole: Layout, scalar: bool) -> Array:
+    def _weighted(self, chances: Any, whole: Layout) -> Array:
         """Inversion of the sums of the probabilities."""
         sums = chances.cumsum()
-        return searchsorted(asarray(sums[:-1] / sums[-1], team=whole.team), Draw(self._stream, whole, scalar, float64).uniform(), "right")
+        return searchsorted(asarray(sums[:-1] / sums[-1], team=whole.team), Draw(self._stream, whole, float64).uniform(), "right")
 
-    def _first(self, count: int, chances: Any, whole: Layout, scalar: bool) -> Array:
+    def _first(self, count: int, chances: Any, whole: Layout) -> Array:
         """The places of the smallest of random numbers. With probabilities these are times of first events, of which each
         next one comes with the probability among those that are left (Efraimidis and Spirakis, 2006)."""
-        line = Draw(self._stream, Layout(count, team=whole.team), False, float64)
+        line = Draw(self._stream, Layout(count, team=whole.team), float64)
         order = argsort(line.word() if chances is None else line.exponential() / asarray(chances, dist=line.dist))
         number = math.prod(whole.shape)
-        if whole == line.dist and not scalar:
+        if whole == line.dist:
             return order
         chosen = order[:number].redistribute(Layout(number, team=whole.team)) if number < count else order
-        return chosen[0] if scalar else chosen.reshape(whole.shape).redistribute(whole)
+        return chosen[0] if not whole.shape else chosen.reshape(whole.shape).redistribute(whole)
 
     def permutation(self, x: Any, axis: int = 0, *, team: Team | None = None) -> Array:
         """The integers below ``x`` in random order, or a copy of an array with its slices along ``axis`` in random order.

@@ -70,8 +70,8 @@ class JointDraws:
             factor = vectors * np.sqrt(values.clip(0))
         else:
             raise ValueError(f"multivariate_normal: expected method 'svd', 'eigh' or 'cholesky', given {method!r}")
-        whole, _ = placed("multivariate_normal", (*shape_of(() if size is None else size), middle.size), None, None)
-        normal = Draw(self._stream, whole, False, float64).normal()
+        whole = placed("multivariate_normal", (*shape_of(() if size is None else size), middle.size), None, None)
+        normal = Draw(self._stream, whole, float64).normal()
         rows: Array = (normal[..., None, :] * asarray(factor, team=whole.team)).sum(axis=-1) + asarray(middle, team=whole.team)
         return rows
 
@@ -135,9 +135,9 @@ class JointDraws:
         shapes = np.asarray(alpha, np.float64)
         if shapes.ndim != 1 or not (shapes > 0).all():
             raise ValueError(f"dirichlet: expected a sequence of numbers above 0, given {alpha}")
-        whole, _ = placed("dirichlet", (*shape_of(() if size is None else size), shapes.size), None, None)
+        whole = placed("dirichlet", (*shape_of(() if size is None else size), shapes.size), None, None)
         # By logarithms, because all of them may be too small for a float.
-        x, more = Draw(self._stream, whole, False, float64, "dirichlet").gamma(asarray(np.broadcast_to(shapes, whole.shape), dist=whole))
+        x, more = Draw(self._stream, whole, float64, "dirichlet").gamma(asarray(np.broadcast_to(shapes, whole.shape), dist=whole))
         logarithm = (log(x) + more).eval()
         shares = exp(logarithm - logarithm.max(axis=-1, keepdims=True))
         return shares / shares.sum(axis=-1, keepdims=True)
@@ -168,7 +168,7 @@ class JointDraws:
         refuse_in_step("permuted")
         source = x if isinstance(x, Array) else asarray(x)
         lines = source.reshape(-1) if axis is None else source
-        words = Draw(self._stream, lines.dist, False, float64).word()
+        words = Draw(self._stream, lines.dist, float64).word()
         mixed = take_along_axis(lines, argsort(words, axis=-1 if axis is None else axis), -1 if axis is None else axis)
         return finished("permuted", mixed.reshape(source.shape), out)
 

@@ -244,28 +244,24 @@ class SFC64(BitGenerator):
 class Draw:
     """Random numbers for the elements of one array: what distributions are made of."""
 
-    def __init__(self, stream: BitGenerator, dist: Distribution, scalar: bool, kind: DType, name: str = "random") -> None:
-        self.stream, self.dist, self.scalar, self.kind, self.name = stream, dist, scalar, kind, name
-
-    def _made(self, native: _native.Array) -> Array:
-        return made(native, self.scalar)  # type: ignore[no-any-return]
+    def __init__(self, stream: BitGenerator, dist: Distribution, kind: DType, name: str = "random") -> None:
+        self.stream, self.dist, self.kind, self.name = stream, dist, kind, name
 
     def number(self) -> Array:
         """The number of each element in C order (uint64)."""
-        number = None
+        number = made(_native.Array.full(self.dist, "uint64", 0))
         for d, extent in enumerate(self.dist.shape):
             line = Array(_native.Array.coordinate(self.dist, d, "uint64"))
-            number = line if number is None else number * extent + line
-        assert number is not None
-        return self._made(number._native)
+            number = line if d == 0 else number * extent + line
+        return number  # type: ignore[no-any-return]
 
     def word(self) -> Array:
         """64 random bits per element (uint64)."""
-        return self._made(self.stream.of(self.dist).words(self.dist, "uint64"))
+        return made(self.stream.of(self.dist).words(self.dist, "uint64"))  # type: ignore[no-any-return]
 
     def uniform(self) -> Array:
         """From 0 up to and without 1: 53 random bits in float64, 24 in float32, 11 in float16."""
-        return self._made(self.stream.of(self.dist).uniform(self.dist, self.kind.name))
+        return made(self.stream.of(self.dist).uniform(self.dist, self.kind.name))  # type: ignore[no-any-return]
 
     def inner(self) -> Array:
         """Uniform from 0 to 1 without either, symmetric about the middle."""
@@ -274,17 +270,17 @@ class Draw:
 
     def exponential(self) -> Array:
         """Of mean 1, by inversion."""
-        return self._made(self.stream.of(self.dist).exponential(self.dist, self.kind.name))
+        return made(self.stream.of(self.dist).exponential(self.dist, self.kind.name))  # type: ignore[no-any-return]
 
     def normal(self) -> Array:
         """Of mean 0 and deviation 1, by Box and Muller's formula."""
-        return self._made(self.stream.of(self.dist).normal(self.dist, self.kind.name))
+        return made(self.stream.of(self.dist).normal(self.dist, self.kind.name))  # type: ignore[no-any-return]
 
     def constant(self, value: Parameter) -> Array:
         """A parameter as an array."""
         if isinstance(value, Array):
             return value
-        return self._made(_native.Array.full(self.dist, self.kind.name, value))
+        return made(_native.Array.full(self.dist, self.kind.name, value))  # type: ignore[no-any-return]
 
     def has(self, test: Callable[..., Any], *parameters: Parameter) -> bool:
         """True if numbers, in this type, or some elements of arrays pass a test. Arrays are read, so not inside a step."""
@@ -312,7 +308,7 @@ class Draw:
     def accepted(self, attempt: Callable[[Draw], tuple[Array, Array]]) -> Array:
         """The result of the first attempt that each element accepts. An element's attempts have numbers of their own, so
         that it is the same whatever the others are. Computes, and reads one truth value per attempt."""
-        draw = Draw(self.stream.branch(self.dist, self.name), self.dist, self.scalar, self.kind, self.name)
+        draw = Draw(self.stream.branch(self.dist, self.name), self.dist, self.kind, self.name)
         value, accepts = attempt(draw)
         while not accepts.eval().all():
             value = value.eval()

@@ -111,6 +111,11 @@ impl Array {
         self.changed(py, &constant, |target, value| target.assign(&spans, value))
     }
 
+    /// False of one element without a dimension.
+    pub fn has_dimensions(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.value(py)?.shape().rank() > 0)
+    }
+
     /// The extents that people see.
     pub fn extents(&self, py: Python<'_>) -> PyResult<Vec<i64>> {
         Ok(self.value(py)?.shape().to_vec())
@@ -290,16 +295,15 @@ impl Array {
         Ok(plan.explain(value.array.dtype().size_bytes()).to_string())
     }
 
-    /// The parts, halos current; the only one, without dimensions, of an array that has none.
-    #[pyo3(signature = (is_scalar = false))]
-    fn parts(&self, py: Python<'_>, is_scalar: bool) -> PyResult<Vec<Py<Part>>> {
-        part_handle::parts(py, &self.value(py)?, is_scalar)
+    /// The parts, halos current; of an array without dimensions the one that has it.
+    fn parts(&self, py: Python<'_>) -> PyResult<Vec<Py<Part>>> {
+        part_handle::parts(py, &self.value(py)?)
     }
 
     /// Lends the memory of the parts to be written, or those of the view of the array that `view()` makes.
-    #[pyo3(signature = (is_scalar, view = None))]
-    fn lend(slf: Py<Array>, py: Python<'_>, is_scalar: bool, view: Option<Py<PyAny>>) -> PyResult<Lending> {
-        Lending::begin(py, slf, is_scalar, view)
+    #[pyo3(signature = (view = None))]
+    fn lend(slf: Py<Array>, py: Python<'_>, view: Option<Py<PyAny>>) -> PyResult<Lending> {
+        Lending::begin(py, slf, view)
     }
 
     /// A constant that goes with this array.
@@ -365,10 +369,16 @@ impl Array {
         recorded(&yes, mask.select(&yes, &no).array)
     }
 
-    /// A reduction over the axes, by name; they stay with extent 1.
-    fn reduce(&self, py: Python<'_>, name: &str, axes: Vec<usize>) -> PyResult<Array> {
+    /// A reduction over the axes, all if there are none, by name; if they are kept, with extent 1.
+    #[pyo3(signature = (name, axes, keepdims = false))]
+    fn reduce(&self, py: Python<'_>, name: &str, axes: Vec<usize>, keepdims: bool) -> PyResult<Array> {
         let value = self.operand(py)?;
-        let axes = value.axes(axes);
+        let all: Vec<usize> = (0..value.shape().rank()).collect();
+        let dropped = if axes.is_empty() { all } else { axes.clone() };
+        let axes = if let Element::Complex(_) = value.element { dropped.clone() } else { axes };
+        let reduce = |name: &str, array: &partita::Array, axes: &[usize]| {
+            reduce(name, array, axes).map(|made| if keepdims { made } else { made.squeeze(&dropped) })
+        };
         match (value.element, name) {
             (Element::Complex(_), "all" | "any") => {
                 let truth = complex::is_nonzero(&value.array);
@@ -379,6 +389,9 @@ impl Array {
             }
             (Element::Complex(_), "sum" | "mean" | "sum_reproducible" | "mean_reproducible")
             | (Element::Real(_), _) => {
+                if axes.is_empty() && matches!(value.element, Element::Complex(_)) {
+                    return Ok(Array::of(value));
+                }
                 // Reproducible sums compute.
                 let reduced = match name.ends_with("_reproducible") {
                     true => detached(py, || Ok(reduce(name, &value.array, &axes)))?,

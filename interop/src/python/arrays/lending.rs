@@ -22,19 +22,13 @@ use crate::python::runtime::{detached, raised, released};
 pub struct Lending {
     handle: Py<Array>,
     element: Element,
-    is_scalar: bool,
     lent: Mutex<Option<(Writable, Option<Home>)>>,
     loan: LoanState,
 }
 
 impl Lending {
     /// Lends the memory of an array, or of a view of it that `view()` makes while the handle has it.
-    pub fn begin(
-        py: Python<'_>,
-        handle: Py<Array>,
-        is_scalar: bool,
-        view: Option<Py<PyAny>>,
-    ) -> PyResult<Lending> {
+    pub fn begin(py: Python<'_>, handle: Py<Array>, view: Option<Py<PyAny>>) -> PyResult<Lending> {
         let element = handle.get().value(py)?.element;
         let array = handle.get().take(py)?;
         let team = array.team().clone();
@@ -67,7 +61,7 @@ impl Lending {
         match released(py, || Writable::of(array, home.as_mut(), seen)) {
             Ok(lent) => {
                 let (lent, loan) = (Mutex::new(Some((lent, home))), Some(Arc::new(AtomicBool::new(true))));
-                Ok(Lending { handle, element, is_scalar, lent, loan })
+                Ok(Lending { handle, element, lent, loan })
             }
             Err((array, error)) => {
                 handle.get().put(py, array);
@@ -85,7 +79,7 @@ impl Lending {
         let lent = self.lent.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
         let parts = lent.as_ref().map(|(lent, _)| lent.parts().to_vec()).unwrap_or_default();
         drop(lent);
-        shown(py, parts, self.element, self.is_scalar, &self.loan)
+        shown(py, parts, self.element, &self.loan)
     }
 
     /// Gives the array back, with what was written. Waits for CUDA devices.

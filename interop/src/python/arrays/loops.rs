@@ -199,7 +199,8 @@ fn stepper(slot: Slot) -> Step {
             for (handle, array) in handles.iter().zip(state.iter_mut()) {
                 handle.get().put(py, std::mem::replace(array, idle.clone()));
             }
-            let numbers = numbers.iter().map(|number| Py::new(py, Array::of(Typed::from(number.clone()))));
+            let numbers =
+                numbers.iter().map(|number| Py::new(py, Array::of(Typed::from(number.reshape(&[])))));
             let numbers = numbers.collect::<PyResult<Vec<_>>>().and_then(|n| PyTuple::new(py, n));
             let outcome = numbers.and_then(|numbers| step.call1(py, numbers).map(drop));
             let outcome = outcome.and(handles.iter().zip(state).try_for_each(|(handle, array)| {

@@ -192,12 +192,10 @@ impl Selection {
         self.layout.iter().map(|entry| entry.map_or(1, |d| self.ranges[d].2)).collect()
     }
 
-    /// The same for the engine, in the order of the array's dimensions, whatever that of the result's. A
-    /// single element keeps its dimensions, because the engine's arrays have one at least.
+    /// The same for the engine, in the order of the array's dimensions, whatever that of the result's.
     pub fn spans(&self) -> Vec<Span> {
         let mut spans = Vec::with_capacity(self.ranges.len() + self.layout.len());
-        let all_stay = self.layout.len() == self.ranges.len() && !self.layout.contains(&None);
-        if all_stay || self.layout.is_empty() {
+        if self.layout.len() == self.ranges.len() && !self.layout.contains(&None) {
             spans.extend(self.ranges.iter().copied().map(span));
             return spans;
         }

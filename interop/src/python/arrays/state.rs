@@ -33,37 +33,31 @@ pub enum Described {
     Text(String),
 }
 
-/// An array in the shape that Python's users see, or without dimensions.
-fn shaped(value: Typed, scalar: bool) -> Saved {
-    let shape = if scalar { Vec::new() } else { value.shape().to_vec() };
+/// An array in the shape that Python's users see.
+fn shaped(value: Typed) -> Saved {
+    let shape = value.shape().to_vec();
     let Typed { array, element } = value;
     Saved::Shaped { array, shape, pairs: matches!(element, Element::Complex(_)) }
 }
 
-/// Writes an array, as one without dimensions if `scalar` is true, to a `.npy` file. Collective.
+/// Writes an array to a `.npy` file. Collective.
 #[pyfunction]
-pub fn save_npy(
-    py: Python<'_>,
-    team: &Team,
-    file: PathBuf,
-    array: PyRef<'_, Array>,
-    scalar: bool,
-) -> PyResult<()> {
-    let (team, saved) = (&team.0, shaped(array.value(py)?, scalar));
+pub fn save_npy(py: Python<'_>, team: &Team, file: PathBuf, array: PyRef<'_, Array>) -> PyResult<()> {
+    let (team, saved) = (&team.0, shaped(array.value(py)?));
     detached(py, || io::save_npy(team, file, &saved))
 }
 
-/// Saves what has names; an array without dimensions, for which `scalar` is true, as one. Collective.
+/// Saves what has names. Collective.
 #[pyfunction]
 pub fn save_state(
     py: Python<'_>,
     team: &Team,
     folder: PathBuf,
-    items: Vec<(String, Item<'_>, bool)>,
+    items: Vec<(String, Item<'_>)>,
 ) -> PyResult<()> {
-    let saved = |(name, item, scalar): (String, Item<'_>, bool)| {
+    let saved = |(name, item): (String, Item<'_>)| {
         let value = match item {
-            Item::Array(array) => shaped(array.value(py)?, scalar),
+            Item::Array(array) => shaped(array.value(py)?),
             Item::Bool(value) => value.is_true().into(),
             Item::Int(value) => value.into(),
             Item::Float(value) => value.into(),

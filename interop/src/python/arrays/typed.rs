@@ -44,7 +44,7 @@ impl Typed {
         let element = self.element;
         let whole = match element {
             Element::Real(_) => true,
-            Element::Complex(_) => dist.map(dist.rank() - 1).parts() == 1,
+            Element::Complex(_) => dist.without_inner().is_some(),
         };
         if whole {
             return Ok(Typed { array, element });
@@ -80,14 +80,6 @@ impl Typed {
         match self.element {
             Element::Real(_) => collect("positions", positions),
             Element::Complex(_) => collect("positions", positions.flat_map(|at| [2 * at, 2 * at + 1])),
-        }
-    }
-
-    /// The axes of a reduction; none are all.
-    pub fn axes(&self, axes: Vec<usize>) -> Vec<usize> {
-        match self.element {
-            Element::Complex(_) if axes.is_empty() => (0..self.shape().rank()).collect(),
-            Element::Complex(_) | Element::Real(_) => axes,
         }
     }
 

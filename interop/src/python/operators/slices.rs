@@ -18,7 +18,7 @@ struct Keyed<'py> {
 /// None for other keys, and arrays without dimensions.
 fn keyed<'py>(x: &Bound<'py, PyAny>, key: &Bound<'py, PyAny>) -> PyResult<Option<Keyed<'py>>> {
     let py = x.py();
-    let Some(array) = ArrayObject::of(x)?.filter(|array| !array.is_scalar()) else { return Ok(None) };
+    let Some(array) = ArrayObject::of(x)? else { return Ok(None) };
     let link = array.link();
     let outer = link.as_ref().and_then(|link| link.get().selection(py));
     let shape = match outer {
@@ -28,6 +28,9 @@ fn keyed<'py>(x: &Bound<'py, PyAny>, key: &Bound<'py, PyAny>) -> PyResult<Option
             None => return Ok(None),
         },
     };
+    if shape.is_empty() {
+        return Ok(None);
+    }
     let Some(selection) = Selection::of(key.clone(), shape)? else { return Ok(None) };
     let within = match (&link, outer) {
         (Some(link), Some(outer)) => {
@@ -48,7 +51,7 @@ pub fn selected<'py>(x: &Bound<'py, PyAny>, key: &Bound<'py, PyAny>) -> PyResult
         let is_plain = key.is_exact_instance_of::<PyInt>()
             || key.try_iter()?.all(|key| key.is_ok_and(|key| key.is_exact_instance_of::<PyInt>()));
         let Some(native) = native(known, &array)?.filter(|_| is_plain) else { return Ok(None) };
-        return known.scalar(Bound::new(x.py(), native.get().view(x.py(), &selection)?)?).map(Some);
+        return known.plain(Bound::new(x.py(), native.get().view(x.py(), &selection)?)?).map(Some);
     }
     let (source, selection) = within.unwrap_or((array, selection));
     let link = Link::new(&source, Bound::new(x.py(), selection)?.as_any())?;
@@ -73,7 +76,7 @@ pub fn assigned<'py>(
     }
     let shape = selection.extents();
     let (root, selection) = within.unwrap_or((array, selection));
-    if ArrayObject::of(&root)?.is_none_or(|root| root.is_scalar() || root.link().is_some()) {
+    if ArrayObject::of(&root)?.is_none_or(|root| root.link().is_some()) {
         return Ok(false);
     }
     let Some(target) = native(known, &root)? else { return Ok(false) };

@@ -138,8 +138,8 @@ impl SavedState {
         Ok((&content.shape, content.dtype, content.pairs))
     }
 
-    /// An array, on any distribution of its shape: of one element, if it was saved without extents, and for
-    /// complex numbers with a further last dimension of 2. Every rank reads what it holds. Collective.
+    /// An array, on any distribution of its shape; of complex numbers with a further last dimension of 2.
+    /// Every rank reads what it holds. Collective.
     ///
     /// # Errors
     /// A name that is no array in the state; a distribution of another shape; a file that is missing, cut off

@@ -56,7 +56,7 @@ impl Content {
 
     /// The engine's shape of the same elements in the same order.
     pub fn stored_shape(&self) -> Vec<i64> {
-        let mut shape = if self.shape.is_empty() { vec![1] } else { self.shape.clone() };
+        let mut shape = self.shape.clone();
         shape.extend(self.pairs.then_some(2));
         shape
     }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from ... import _native
 from .. import rearrange, reductions, rules
-from ..base import NAMESPACE, BaseArray, scalar_of
+from ..base import NAMESPACE, BaseArray, made
 from ..describe import html_of, partitioned, representation, summary, text_of
 from ..dtypes import as_dtype, bfloat16, bool_, int8
 from ..memory import NUMBERS, OnDevice, of_host, team_of, write_all
@@ -82,10 +82,9 @@ class _Absent:
 
 
 def _unpickled(elements: Any, where: _native.Distribution | _native.Team, dtype: str, is_scalar: bool = False) -> Array:
-    """The array of these elements on a distribution; without dimensions on a team, where it may be a scalar. Collective."""
-    if isinstance(where, _native.Team):
-        return (_Scalar if is_scalar else Array)(*of_host(elements, dtype, team=where))
-    return Array(*of_host(elements, dtype, where))
+    """The array of these elements on a distribution; of no dimensions on a team, too, and maybe a scalar. Collective."""
+    at = {"team": where} if isinstance(where, _native.Team) else {"dist": where}
+    return (_Scalar if is_scalar else Array)(of_host(elements, dtype, **at))
 
 
 class Array(Methods):
@@ -180,7 +179,7 @@ class Array(Methods):
         if kind.itemsize != self.dtype.itemsize or "c" in (kind.kind, self.dtype.kind):
             text = f"expected a type of {self.dtype.itemsize} bytes that is not complex, given {kind.name} for {self.dtype.name}"
             raise TypeError(f"view: {text}; elements lie on several parts: use real, imag, or u.numpy().view")
-        return view(self, Bits(kind.name), self._scalar)
+        return view(self, Bits(kind.name))
 
     @property
     def flat(self) -> _Flat:
@@ -274,9 +273,8 @@ class Array(Methods):
         if team is None or team == self.team:
             return self
         if team.ranks != self.team.ranks:
-            return type(self)(*of_host(self.numpy(), team=team))
-        moved = self._native.redistribute(_native.Distribution(self._native.shape, team=team))
-        return type(self)(moved, self._scalar)
+            return type(self)(of_host(self.numpy(), team=team))
+        return type(self)(self._native.redistribute(_native.Distribution(self.shape, team=team)))
 
     def writable(self) -> Loan:
         """The memory of the parts, to be written by other packages: ``with u.writable() as parts``. Collective.
@@ -354,8 +352,7 @@ class Array(Methods):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the gathered elements, the distribution and its team; see `partita._core.ranks.teams` for devices that are not
         there again. Both directions are collective where the teams are over several processes."""
-        where = self.team if self._scalar else self.dist
-        return _unpickled, (self.numpy(), where, self.dtype.name, isinstance(self, _Scalar))
+        return _unpickled, (self.numpy(), self.dist, self.dtype.name, isinstance(self, _Scalar))
 
 
 def _set_shape(self: Array, shape: Any) -> None:
@@ -366,11 +363,11 @@ def _set_shape(self: Array, shape: Any) -> None:
     twin: Array = self.copy()
     if self._link is not None:
         twin = object.__new__(self._view_class)
-        twin._link, twin._scalar, twin._readonly = self._link, self._scalar, self._readonly
-    made = rearrange.reshape(twin, shape, copy=False)
+        twin._link, twin._readonly = self._link, self._readonly
+    other = rearrange.reshape(twin, shape, copy=False)
     if self._link is not None:
-        self._link = made._link
-    self._native, self._scalar = made._native, made._scalar
+        self._link = other._link
+    self._native = other._native
 
 
 if not TYPE_CHECKING:
@@ -394,11 +391,8 @@ class _Scalar(Array):
         product: Self = reductions.matmul(self, other)
         return product
 
-    def __new__(cls, native: _native.Array, scalar: bool = False) -> Array:  # type: ignore[misc]
-        return scalar_of(native) if scalar else Array(native)
-
-    def __init__(self, native: _native.Array, scalar: bool = False) -> None:
-        """`scalar_of` has done it."""
+    def __new__(cls, native: _native.Array) -> Array:  # type: ignore[misc]
+        return made(native)  # type: ignore[no-any-return]
 
     def __hash__(self) -> int:  # type: ignore[override]
         """That of the number, which is read. Where other processes may have it, and inside the step of a `Loop`, it must have been
@@ -415,7 +409,7 @@ class _Scalar(Array):
             return super().__eq__(other)
         numbers = [x.dtype.type(x._value) for x in scalars]
         same = bool(numbers[0] == (other if len(numbers) == 1 else numbers[1]))
-        result: _Scalar = scalar_of(self._native.constant("bool", same))
+        result: _Scalar = made(self._native.constant("bool", same))
         result._value = same
         return result
 
@@ -446,8 +440,8 @@ class _View(Array):
 
     __slots__ = ()
 
-    def __new__(cls, native: _native.Array, scalar: bool = False) -> Array:  # type: ignore[misc]
-        return Array(native, scalar)
+    def __new__(cls, native: _native.Array) -> Array:  # type: ignore[misc]
+        return Array(native)
 
     def __getattr__(self, name: str) -> Any:
         """The elements, which were not read since they were written last; nothing else is missing."""

@@ -29,7 +29,7 @@ def text_of(array: BaseArray, **words: Any) -> str:
     Computes. Collective."""
     import numpy as np
 
-    if array._scalar:
+    if not array.ndim:
         return str(np.array(array.item(), array.dtype.dtype))
     options = np.get_printoptions()
     edge = max(int(options["edgeitems"]), 1)
@@ -47,7 +47,7 @@ def text_of(array: BaseArray, **words: Any) -> str:
 
 
 def _division(array: BaseArray) -> str:
-    count = 1 if array._scalar else array.dist.num_parts
+    count = array.dist.num_parts if array.ndim else 1
     return "1 part" if count == 1 else f"{count} parts in grid {array.dist.grid}"
 
 

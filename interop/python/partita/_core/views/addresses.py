@@ -140,7 +140,7 @@ class Flags:
     @property
     def f_contiguous(self) -> bool:
         x = self._array
-        return is_contiguous(view(x, Selection.whole(x.shape).laid_out(list(reversed(range(x.ndim)))), x.ndim == 0))
+        return is_contiguous(view(x, Selection.whole(x.shape).laid_out(list(reversed(range(x.ndim))))))
 
     def __getitem__(self, name: str) -> bool:
         """By NumPy's other spelling: ``u.flags['WRITEABLE']``."""

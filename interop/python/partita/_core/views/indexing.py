@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from ... import _native
-from ..base import A, BaseArray, made, operand, scalar_of
+from ..base import A, BaseArray, made, operand
 from ..dtypes import bool_, can_cast, number_of
 from .index import Selection, positions_of, selection_of
 from ..memory import NUMBERS
-from ..rules import of_rank, where
+from ..rules import where
 from ..watch import in_step, is_watched, watch
 from .links import Link, Strides, put, read, scatter, view
 
@@ -26,12 +26,11 @@ def select(x: A, key: Any) -> A:
         if chosen is not None:
             return chosen
         numbers = positions_of(key, x.shape)
-        native = x._native.gathered(numbers.shape or (1,), _contiguous(numbers))
-        return made(native, numbers.ndim == 0)  # type: ignore[no-any-return]
+        return made(x._native.gathered(numbers.shape, _contiguous(numbers)))  # type: ignore[no-any-return]
     if not selection.is_element:
         return view(x, selection)
     # As in NumPy, an index of integers alone gives the element as it is now, one with '...' a view of it.
-    return view(x, selection, scalar=True) if _has_dots(key) else scalar_of(read(x, selection))
+    return view(x, selection) if _has_dots(key) else made(read(x, selection))
 
 
 def kept(line: A, mask: BaseArray) -> A:
@@ -41,7 +40,7 @@ def kept(line: A, mask: BaseArray) -> A:
 
 def _by_array(x: A, key: Any) -> A | None:
     """The selection of one of our arrays on the devices: a mask of all elements, or indices into one dimension; None for other keys."""
-    if not isinstance(key, BaseArray) or x._scalar or x.dtype.kind == "c" or 0 in x.shape:
+    if not isinstance(key, BaseArray) or not x.ndim or x.dtype.kind == "c" or 0 in x.shape:
         return None
     if key.dtype is bool_ and key.shape == x.shape:
         flat = (x.size,)
@@ -52,7 +51,7 @@ def _by_array(x: A, key: Any) -> A | None:
             return type(x)(x._native.gathered(numbers.shape, numbers))
         return type(x)(x._native.reshaped(flat).compressed(key._native.reshaped(flat)))
     # A few indices are read on the host, too.
-    if key.dtype.kind in "iu" and x.ndim == 1 and not key._scalar and (key.size > _FEW or (key.size and in_step())):
+    if key.dtype.kind in "iu" and x.ndim == 1 and key.ndim and (key.size > _FEW or (key.size and in_step())):
         return type(x)(x._native.taken(key._native))
     return None
 
@@ -78,7 +77,7 @@ def assign(x: A, key: Any, value: Any) -> None:
     if watch.count and is_watched():
         if isinstance(value, float):
             # A number, too, may be beyond what the array holds.
-            array = made(_native.Array.full(_native.Distribution((1,), team=x.team), "float64", value), True)
+            array = made(_native.Array.full(_native.Distribution((), team=x.team), "float64", value))
         array = None if array is None else array.astype(x.dtype, copy=False)
     selection = selection_of(key, x.shape)
     if selection is None:
@@ -120,7 +119,7 @@ def assign_all(x: A, result: A) -> A:
     if not can_cast(result.dtype, x.dtype):
         given = f"{result.dtype.name} into {x.dtype.name}"
         raise TypeError(f"in-place operation: expected a result of the array's kind, given {given}; use astype")
-    if not x._scalar and not result._scalar and result.ndim > x.ndim:
+    if x.ndim and result.ndim > x.ndim:
         text = f"in-place operation: expected a result of shape {x.shape}, given {result.shape}; use a new array"
         raise ValueError(text)
     put(x, Selection.whole(x.shape), _as_shape(result.astype(x.dtype, copy=False), x.shape))
@@ -152,15 +151,12 @@ def finished(name: str, result: A, out: Any) -> A:
 
 def _as_shape(value: BaseArray, wanted: tuple[int, ...]) -> _native.Array:
     """A value that broadcasts to the shape, without the dimensions of extent 1 that it has too many."""
-    if not value._scalar and value.shape == wanted:
-        return value._native
-    extra = 0 if value._scalar else max(value.ndim - len(wanted), 0)
+    extra = max(value.ndim - len(wanted), 0)
     shape = value.shape[extra:]
     fits = all(n in (1, w) for n, w in zip(reversed(shape), reversed(wanted), strict=False))
     if not fits or any(n != 1 for n in value.shape[:extra]):
         raise ValueError(f"assignment: expected a value that broadcasts to {wanted}, given shape {value.shape}")
-    native = of_rank(value, len(wanted))
-    return native.squeeze(range(extra)) if extra and len(native.shape) > extra else native
+    return value._native.squeeze(range(extra)) if extra else value._native
 
 
 def _assign_at(x: A, key: Any, value: Any) -> None:
@@ -169,7 +165,7 @@ def _assign_at(x: A, key: Any, value: Any) -> None:
     array = value if isinstance(value, BaseArray) else None
     if isinstance(mask, BaseArray) and mask.dtype is bool_ and mask.shape == x.shape and (array is None or array.ndim == 0):
         # Stays on the devices, in the type of the array.
-        filled = type(x)(x._native.constant(x.dtype.name, value), x._scalar) if array is None else array.astype(x.dtype)
+        filled = type(x)(x._native.constant(x.dtype.name, value)) if array is None else array.astype(x.dtype)
         assign(x, ..., where(mask, filled, x))
         return
     numbers = positions_of(key, x.shape)

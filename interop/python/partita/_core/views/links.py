@@ -60,11 +60,11 @@ def root_of(x: BaseArray) -> BaseArray:
     return x if x._link is None else x._link.root
 
 
-def view(x: A, op: Op, scalar: bool = False, *, readonly: bool = False, source: BaseArray | None = None) -> A:
+def view(x: A, op: Op, *, readonly: bool = False, source: BaseArray | None = None) -> A:
     """The elements of ``x`` that ``op`` says, as an array; ``op`` may also be said of another ``source``."""
     if type(x) is BaseArray._scalar_class:
         # Scalars never change, and have no views.
-        result: A = made(read(x if source is None else source, op), scalar)
+        result: A = made(read(x if source is None else source, op))
         result._readonly = result._readonly or readonly
         return result
     link = x._link
@@ -75,7 +75,7 @@ def view(x: A, op: Op, scalar: bool = False, *, readonly: bool = False, source: 
         if composed is not None:
             source, op = link.source, composed
     new: A = object.__new__(x._view_class)
-    new._link, new._scalar, new._readonly = Link(source, op), scalar, readonly or x._readonly
+    new._link, new._readonly = Link(source, op), readonly or x._readonly
     return new
 
 
@@ -84,15 +84,15 @@ def read(source: BaseArray, op: Op) -> _native.Array:
     native = source._native
     match op:
         case Selection():
-            return _selected(native, op, source._scalar)
+            return _selected(native, op)
         case Reshape(shape):
-            return native.reshaped(shape or (1,))
+            return native.reshaped(shape)
         case Component(part):
             return native.op1("imag" if part else "real")
         case Bits(dtype):
             return as_bits(native, dtype)
         case Stretch(axes):
-            return (native.reshaped((1,)) if source._scalar else native).rearranged(axes)
+            return native.rearranged(axes)
         case Diagonal(first, second, offset):
             rest = [d for d in range(source.ndim) if d not in (first, second)]
             order = [first, second, *rest]
@@ -106,9 +106,7 @@ def as_bits(native: _native.Array, dtype: str) -> _native.Array:
     return native.cast(dtype) if dtype == "bool" else native.cast("uint8").bitcast(dtype)
 
 
-def _selected(native: _native.Array, op: Selection, scalar: bool) -> _native.Array:
-    if scalar:
-        return native.reshaped(op.shape) if op.layout else native.copy()
+def _selected(native: _native.Array, op: Selection) -> _native.Array:
     if op.is_ordered:
         return native.view(op)
     kept = sorted(d for d in op.layout if d is not None)
@@ -128,7 +126,7 @@ def put(x: BaseArray, selection: Selection, value: _native.Array, part: int | No
         return
     if link is None:
         forget(x)
-        _assign(x._native, x._scalar, selection, value, part)
+        _assign(x._native, selection, value, part)
         return
     match link.op:
         case Selection():
@@ -141,18 +139,12 @@ def put(x: BaseArray, selection: Selection, value: _native.Array, part: int | No
             put(link.source, selection, as_bits(value, link.source._native.dtype))
         case _:
             elements = x._native.copy()
-            _assign(elements, x._scalar, selection, value, part)
-            put(link.source, Selection.whole(link.source.shape), elements.reshaped(link.source.shape or (1,)))
+            _assign(elements, selection, value, part)
+            put(link.source, Selection.whole(link.source.shape), elements.reshaped(link.source.shape))
 
 
-def _assign(
-    native: _native.Array, scalar: bool, selection: Selection, value: _native.Array, part: int | None
-) -> None:
-    """To an array with elements of its own. The engine's have one dimension at least."""
-    if scalar or selection.is_element:
-        starts = [0] * len(native.shape) if scalar else selection.start
-        native.assign_view(Selection([(at, 1, 1) for at in starts]), value.reshaped([1] * len(starts)), part)
-        return
+def _assign(native: _native.Array, selection: Selection, value: _native.Array, part: int | None) -> None:
+    """To an array with elements of its own."""
     if not selection.is_ordered:
         # The value's dimensions in the order of the array's.
         rank, shape = len(selection.layout), value.shape

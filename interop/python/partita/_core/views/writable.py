@@ -64,7 +64,7 @@ class Loan:
         frame = _Frame(array)
         forget(root)
         view = None if link is None else lambda: read(link.source, link.op)
-        self._lending = root._native.lend(array._scalar, view)
+        self._lending = root._native.lend(view)
         # Views in between were read while the loan began.
         forget(root)
         return WritableParts(frame, self._lending.parts())

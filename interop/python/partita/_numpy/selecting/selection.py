@@ -245,7 +245,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
 
     found = np.ravel_multi_index(tuple(_host(line) for line in multi_index), dims, mode, order)  # type: ignore[call-overload]
     like = next((line.team for line in multi_index if isinstance(line, Array)), None)
-    return made(asarray(found, int64, team=like)._native, isinstance(found, np.generic))
+    return made(asarray(found, int64, team=like)._native)
 
 
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Array, ...]:

@@ -16,7 +16,6 @@ from ... import _native
 from ..._core.array import Array
 from ..._core.base import array_of
 from ..._core.dtypes import float16
-from ..._core.rules import of_rank
 from ..._core.watch import KINDS, Checks, Modes, modes, set_modes, watch
 from ...errors import UnsupportedError
 from ..types import iinfo
@@ -191,7 +190,7 @@ def _flags(name: str, inputs: Any, result: Any, lines: dict[str, Any] | None, wh
         for kind, mask in masks:
             if mask is not False:
                 met = array_of(name, mask, one)
-                yield kind, of_rank(any(met if where is True else met & where), 1)
+                yield kind, any(met if where is True else met & where)._native
 
 
 watch.masks = _flags
