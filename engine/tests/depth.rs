@@ -135,10 +135,10 @@ const PROGRAMS: &[Program] = &[
     Program { name: "island", shape: &[19, 16], periodic: &[true, true], arrays: 1, step: island },
     Program { name: "half", shape: &[17, 18], periodic: &[true, false], arrays: 1, step: heat },
     Program { name: "edges", shape: &[20, 18], periodic: &[false, false], arrays: 1, step: edges },
-    Program { name: "renewed", shape: &[20, 18], periodic: &[false, false], arrays: 1, step: renewed },
     Program { name: "carried", shape: &[20, 9], periodic: &[false, false], arrays: 2, step: carried },
     Program { name: "line", shape: &[40], periodic: &[false], arrays: 1, step: line },
     Program { name: "cube", shape: &[12, 11, 10], periodic: &[false, false, false], arrays: 2, step: cube },
+    Program { name: "renewed", shape: &[20, 18], periodic: &[false, false], arrays: 1, step: renewed },
 ];
 
 impl Program {

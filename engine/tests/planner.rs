@@ -239,3 +239,19 @@ fn of_halos_that_fit_only_one_by_one_the_second_comes_as_boxes() {
         at(i + 6) + 2.0 * at(i) + 3.0 * at(i + 7) - at(i + 13)
     });
 }
+
+#[test]
+fn a_result_that_another_result_needs_first_is_computed_once() {
+    let team = team(3);
+    let u = array(&team, &slabs(&[9, 8], 3));
+    let at = |p: &[i64]| p.iter().fold(3, |n, i| (5 * n + i) % 127) as f32;
+    let least = u.min(&[]).item::<f32>().unwrap();
+    let three = Array::full(&team, &slabs(&[], 3), 3.0f32.into()).unwrap();
+    three.eval().unwrap();
+    let small = (&three + u.min(&[]).squeeze(&[0, 1])) * 0.5;
+    let wide = &u * 0.5 + &small;
+    let (launches, _) = counted(&team, || eval_all(&[&wide, &small]));
+    assert_eq!(fused(&launches), 3 + 1, "{launches:?}");
+    same(&small, |_| (least + 3.0) * 0.5);
+    same(&wide, |p| at(p) * 0.5 + (least + 3.0) * 0.5);
+}

@@ -253,9 +253,16 @@ impl Lowerer<'_> {
 
     /// Computes one group by as many kernels as it takes.
     pub fn compute(&mut self, targets: &[LowerTarget]) -> Result<()> {
-        let roots: Vec<NodeId> = targets.iter().map(|target| target.node).collect();
         loop {
             interrupt::check("an evaluation")?;
+            // Another kernel may have needed one, and it is computed.
+            let is_due =
+                |target: &&LowerTarget| target.node != target.result || !self.graph.is_memory(target.node);
+            let targets: Vec<LowerTarget> = targets.iter().filter(is_due).cloned().collect();
+            if targets.is_empty() {
+                return Ok(());
+            }
+            let roots: Vec<NodeId> = targets.iter().map(|target| target.node).collect();
             if self.evaluate_stages(&roots)? {
                 continue;
             }
