@@ -25,7 +25,7 @@ impl Array {
     }
 
     /// Computes the value now, if it is not computed yet. Devices may still be working afterwards;
-    /// [`Team::wait`] waits for them.
+    /// [`Team::wait`](crate::team::Team::wait) waits for them.
     ///
     /// # Errors
     /// The error the array carries; memory; a device that lacks a type. Every array keeps its value.
