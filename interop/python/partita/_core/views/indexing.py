@@ -151,6 +151,8 @@ def finished(name: str, result: A, out: Any) -> A:
 
 def _as_shape(value: BaseArray, wanted: tuple[int, ...]) -> _native.Array:
     """A value that broadcasts to the shape, without the dimensions of extent 1 that it has too many."""
+    if value.shape == wanted:
+        return value._native
     extra = max(value.ndim - len(wanted), 0)
     shape = value.shape[extra:]
     fits = all(n in (1, w) for n, w in zip(reversed(shape), reversed(wanted), strict=False))
