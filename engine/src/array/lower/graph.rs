@@ -97,7 +97,9 @@ pub(crate) struct Update {
 
 impl MemoryState {
     fn of(storage: &Storage) -> MemoryState {
-        let [dist, declared] = [&storage.dist, &storage.declared].map(|dist| DistKey(dist.in_memory()));
+        // Without dimensions it is the line that its memory is.
+        let declared = if storage.declared.rank() == 0 { &storage.dist } else { &storage.declared };
+        let [dist, declared] = [&storage.dist, declared].map(|dist| DistKey(Arc::clone(dist)));
         MemoryState { dist, declared, pitch: storage.pitch, valid: storage.valid_halo() }
     }
 }

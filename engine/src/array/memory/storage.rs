@@ -83,9 +83,11 @@ impl Storage {
 
     /// The same memory, a line of one cell, for an array without dimensions.
     pub fn without_dimensions(&self) -> Storage {
-        let dist = self.dist.without_inner().map_or_else(|| Arc::clone(&self.dist), Arc::new);
-        let same = Storage::from_parts(dist, self.parts.clone(), self.pitch);
-        Storage { number: self.number, shown: Arc::clone(&self.shown), ..same }
+        let Storage { dist, parts, pitch, number, shown, .. } = self;
+        let declared = dist.without_inner().map_or_else(|| Arc::clone(dist), Arc::new);
+        let fresh = Mutex::new(HaloWidths::zero(dist.rank()));
+        let (dist, parts, shown) = (Arc::clone(dist), parts.clone(), Arc::clone(shown));
+        Storage { dist, declared, parts, pitch: *pitch, number: *number, fresh, shown }
     }
 
     /// New memory of the same layout, for an array on the same distribution.
