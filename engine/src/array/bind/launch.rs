@@ -67,7 +67,7 @@ fn bind_launches<'s>(
         let numbers = Some(numbers).filter(|numbers| !numbers.is_empty());
         let lists = step.operands.iter().map(|operand| match operand {
             LaunchOperand::WindowList { indices, dim } => indices.upload(&team, *dim, &mut work.uploads),
-            LaunchOperand::List { list, dim, dist } => list.upload(&team, dist, *dim, &mut work.uploads),
+            LaunchOperand::List { list, dim } => list.upload(&team, &step.layout, *dim, &mut work.uploads),
             _ => Ok(Vec::new()),
         });
         let lists = lists.collect::<Result<Vec<Vec<Option<Place>>>>>()?;
@@ -274,9 +274,9 @@ impl OnPart<'_> {
                 view.strides[*dim] = 1;
                 (view, lists[self.part].clone().ok_or_else(|| missing_part("operand"))?)
             }
-            LaunchOperand::List { dim, dist, .. } => {
+            LaunchOperand::List { dim, .. } => {
                 let place = lists[self.part].clone().ok_or_else(|| missing_part("operand"))?;
-                let mut view = anywhere(place.view(&[dist.owned(self.part).start()[*dim]]).offset);
+                let mut view = anywhere(place.view(&[step.layout.owned(self.part).start()[*dim]]).offset);
                 view.strides[*dim] = 1;
                 (view, place)
             }

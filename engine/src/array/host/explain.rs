@@ -147,10 +147,7 @@ impl Explain<'_> {
                     from_team: None,
                 }));
                 for launch in launches {
-                    let said = launched(launch)?;
-                    let core = said.core.clone();
-                    self.push(said);
-                    self.kernels.last_mut().into_iter().for_each(|said| said.core.clone_from(&core));
+                    self.push_with_core(launched(launch)?);
                 }
             }
             Step::Launch(launch) => self.push(launched(launch)?),
@@ -169,9 +166,14 @@ impl Explain<'_> {
     /// Adds a kernel, which waits for the exchanges before it.
     fn push(&mut self, mut kernel: KernelStep) {
         if !self.waiting.is_empty() {
-            kernel.core = vec![0; kernel.core.len()];
-            kernel.exchanges.splice(0..0, self.waiting.drain(..));
+            kernel.core.fill(0);
         }
+        self.push_with_core(kernel);
+    }
+
+    /// Adds a kernel of which only the rim waits for them.
+    fn push_with_core(&mut self, mut kernel: KernelStep) {
+        kernel.exchanges.append(&mut self.waiting);
         self.kernels.push(kernel);
     }
 

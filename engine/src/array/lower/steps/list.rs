@@ -247,8 +247,8 @@ pub(crate) enum LaunchOperand {
     Positions { positions: Vec<PositionRange>, of: usize, shape: Index, dtype: DType },
     /// Along a dimension, where the coordinates of a window lie among those that a part holds.
     WindowList { indices: Arc<WindowIndices>, dim: usize },
-    /// A list along a dimension of the kernel's distribution.
-    List { list: IndexList, dim: usize, dist: Arc<Distribution> },
+    /// A list along a dimension of the launch's layout.
+    List { list: IndexList, dim: usize },
     /// One of the numbers of a `Loop`'s step.
     StepNumber(Arc<StepNumbers>, usize),
 }

@@ -9,15 +9,14 @@ use crate::array::lower::footprint::packed_box;
 use crate::array::lower::graph::{MemoryState, NodeId};
 use crate::array::lower::lowerer::Lowerer;
 use crate::array::lower::steps::list::{
-    CopiedCells, ExchangeField, LaunchAxis, LaunchOperand, MemoryId, Step, StoredArray,
+    CopiedCells, ExchangeField, LaunchAxis, LaunchOperand, MemoryId, Step,
 };
 use crate::array::memory::pitch::Pitch;
-use crate::array::memory::plans::{aligned_plan, box_plan, colocated, halo_plan, operand_plan};
+use crate::array::memory::plans::halo_plan;
 use crate::array::memory::storage::{HaloWidths, widened};
 use crate::array::record::map::Map;
 use crate::error::Result;
 use crate::index::{Along, Distribution, Region};
-use crate::plan::Plan;
 
 /// What kernels read that is on its way to them.
 pub(super) struct OperandTransfers {
@@ -102,50 +101,44 @@ impl Lowerer<'_> {
     ) -> Result<(LaunchOperand, bool)> {
         let node = match (&leaf.source, access) {
             (Source::List(list, dim), _) => {
-                let list = LaunchOperand::List { list: *list, dim: *dim, dist: Arc::clone(dist) };
-                return Ok((list, false));
+                return Ok((LaunchOperand::List { list: *list, dim: *dim }, false));
             }
             (Source::Number(numbers, which), _) => {
                 return Ok((LaunchOperand::StepNumber(Arc::clone(numbers), *which), false));
             }
             (Source::Memory(node), _) => *node,
         };
-        let OperandAccess { method, footprint, .. } = access.ok_or_else(|| not_computed(self.graph, node))?;
-        let (memory, travels) = match method {
+        let access = access.ok_or_else(|| not_computed(self.graph, node))?;
+        let (memory, travels) = match &access.method {
             AccessMethod::Local => (MemoryId::Array(node), false),
             AccessMethod::Halo(_) => (MemoryId::Array(node), transfers.has_halo(node)),
             AccessMethod::Fetch(needs) | AccessMethod::FetchGlobal(needs) => {
-                (self.fetch_boxes(node, method, needs, transfers)?, true)
+                (self.fetch_boxes((leaf, access), dist, needs, transfers)?, true)
             }
             AccessMethod::Aligned => {
-                return Ok((self.fetch_aligned(node, &leaf.maps[0], dist, transfers)?, true));
+                return Ok((self.fetch_aligned((leaf, access), dist, transfers)?, true));
             }
         };
         let axes = launch_axes(&leaf.maps[0], |step| step);
-        let first = footprint.as_ref().map_or_else(Vec::new, |footprint| footprint.anchors.clone());
+        let first = access.footprint.as_ref().map_or_else(Vec::new, |footprint| footprint.anchors.clone());
         Ok((LaunchOperand::Cells { memory, first, axes }, travels))
     }
 
     /// Brings each part a box of an array. Boxes that another leaf needs too are fetched once.
     fn fetch_boxes(
         &mut self,
-        node: NodeId,
-        method: &AccessMethod,
+        (leaf, access): (&Leaf, &OperandAccess),
+        dist: &Distribution,
         needs: &[Region],
         transfers: &mut OperandTransfers,
     ) -> Result<MemoryId> {
+        let node = access.node;
         let same = transfers.fetched.iter().find(|(other, boxes, _)| *other == node && boxes == needs);
         if let Some((.., memory)) = same {
             return Ok(*memory);
         }
-        let StoredArray { dist: source, pitch, .. } = self.stored(node)?;
-        let plan = match method {
-            AccessMethod::FetchGlobal(_) => {
-                box_plan(&source, needs.to_vec(), colocated(self.team, self.team))?
-            }
-            _ => operand_plan(&source, needs.to_vec())?,
-        };
-        let memory = self.fetch(node, (plan, "boxes"), (needs, pitch), transfers);
+        let pitch = self.stored(node)?.pitch;
+        let memory = self.fetch((leaf, access), dist, ("boxes", needs, pitch), transfers)?;
         transfers.fetched.push((node, needs.to_vec(), memory));
         Ok(memory)
     }
@@ -154,28 +147,28 @@ impl Lowerer<'_> {
     /// the launches over `dist` go through it. Each shift along such maps is an operand of its own.
     fn fetch_aligned(
         &mut self,
-        node: NodeId,
-        map: &Map,
+        (leaf, access): (&Leaf, &OperandAccess),
         dist: &Distribution,
         transfers: &mut OperandTransfers,
     ) -> Result<LaunchOperand> {
-        let source = self.stored(node)?.dist;
-        let plan = aligned_plan(&source, dist, map.axes().to_vec(), colocated(self.team, self.team))?;
+        let map = &leaf.maps[0];
         let boxes =
             (0..dist.parts()).map(|part| packed_box(map, dist, part)).collect::<Result<Vec<Region>>>()?;
-        let pitch = Pitch::of(self.graph.dtype(node));
-        let memory = self.fetch(node, (plan, "elements in the kernel's order"), (&boxes, pitch), transfers);
+        let what = ("elements in the kernel's order", &boxes[..], Pitch::of(leaf.dtype));
+        let memory = self.fetch((leaf, access), dist, what, transfers)?;
         let first = boxes.iter().map(|region| *region.start()).collect();
         Ok(LaunchOperand::Cells { memory, first, axes: launch_axes(map, |_| 1) })
     }
 
     fn fetch(
         &mut self,
-        node: NodeId,
-        (plan, what): (Arc<Plan>, &'static str),
-        (needs, pitch): (&[Region], Pitch),
+        (leaf, access): (&Leaf, &OperandAccess),
+        dist: &Distribution,
+        (what, needs, pitch): (&'static str, &[Region], Pitch),
         transfers: &mut OperandTransfers,
-    ) -> MemoryId {
+    ) -> Result<MemoryId> {
+        let node = access.node;
+        let plan = access.plan(leaf, dist, self.team)?.ok_or_else(|| not_computed(self.graph, node))?;
         if plan.messages() > 0 {
             self.mark_unsupported(
                 "the step fetches what no halo holds; round the ends, halos reach along periodic dimensions",
@@ -186,7 +179,7 @@ impl Lowerer<'_> {
         let to = self.list.boxes(dtype, needs.iter().map(room).collect());
         let (operation, from, halo) = ("fetch", MemoryId::Array(node), None);
         transfers.fields.push(ExchangeField { operation, what, plan, from, to, dtype, shape, halo });
-        to
+        Ok(to)
     }
 }
 
