@@ -314,6 +314,22 @@ fn a_plane_beside_a_cube_is_computed_once_by_tiles() {
 }
 
 #[test]
+fn parts_of_a_line_go_by_tiles_between_two_exchanges() {
+    let team = Team::on(&[Device::host()], 2).unwrap();
+    let dist = Distribution::builder(&[500_000]).parts(2).build().unwrap();
+    let step = |state: &mut [Array]| {
+        let next = state[0].slice(&s![2..]) * 0.5 + state[0].slice(&s![..-2]) * 0.25;
+        state[0].assign(&s![1..-1], &next)
+    };
+    let start = || vec![Array::from_fn(&team, &dist, |at| (at[0] % 1009) as f64).unwrap()];
+    let (mut state, mut run) = (start(), Loop::new(start(), step).depth(4));
+    run.run(30).unwrap();
+    (0..30).for_each(|_| step(&mut state).unwrap());
+    assert!(run.explain().contains("tile by tile"), "{}", run.explain());
+    assert!(run.state()[0].to_bytes().unwrap() == state[0].to_bytes().unwrap());
+}
+
+#[test]
 fn small_windows_of_several_arrays_are_an_evaluation_each_in_every_step() {
     let team = Team::on(&[Device::host()], 4).unwrap();
     let dist = |shape: &[i64]| Distribution::builder(shape).grid(&[4, 1][..shape.len()]).build().unwrap();

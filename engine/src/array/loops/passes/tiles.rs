@@ -44,15 +44,26 @@ fn cut_of(rank: usize) -> usize {
     if rank > CUT { CUT } else { 1 }
 }
 
+/// Launches one after another that may go tile by tile.
+struct Run<'a> {
+    jobs: &'a [Job],
+    placed: Vec<TiledLaunch>,
+    skews: Vec<[i64; CUT]>,
+    sizes: [i64; CUT],
+    /// Whether one tile has room for everything.
+    fits: bool,
+}
+
 /// The same launches, runs of them tile by tile; `None` where no run can be so, or need be because everything
 /// fits.
 pub(crate) fn tiled(jobs: &[Job], cache_bytes: i64) -> Option<Vec<RecordedWork>> {
     let (mut ordered, mut rest, mut is_tiled) = (Vec::new(), jobs, false);
     while !rest.is_empty() {
-        // The longest run whose launches mean the same by rows; what packs faces, say, stands between two.
-        let fits = |end: &usize| of_one_kind(&rest[..*end]).is_some();
-        let (run, others) = rest.split_at((1..=rest.len()).take_while(fits).last().unwrap_or(1));
-        let tiles = run_tiled(run, cache_bytes);
+        // The longest run that can be so. What packs faces, say, or copies from part to part stands between two.
+        let ends: Vec<usize> = (1..=rest.len()).collect();
+        let end = ends.partition_point(|&end| Run::new(&rest[..end], cache_bytes).is_some()).max(1);
+        let (run, others) = rest.split_at(end);
+        let tiles = Run::new(run, cache_bytes).and_then(|run| run.tiles());
         is_tiled |= tiles.is_some();
         ordered.push(match tiles {
             None => RecordedWork::Jobs(run.to_vec()),
@@ -67,42 +78,62 @@ pub(crate) fn tiled(jobs: &[Job], cache_bytes: i64) -> Option<Vec<RecordedWork>>
     is_tiled.then_some(ordered)
 }
 
-/// The memory that all launches write, and the places of the launches.
-fn of_one_kind(jobs: &[Job]) -> Option<(HashMap<u64, Pitch>, Vec<TiledLaunch>)> {
-    let written = written(jobs)?;
-    let placed = jobs.iter().map(|job| place(job, &written)).collect::<Option<Vec<TiledLaunch>>>()?;
-    Some((written, placed))
-}
-
-/// A run as rows of tiles.
-fn run_tiled(jobs: &[Job], cache_bytes: i64) -> Option<Vec<Vec<Vec<Job>>>> {
-    let (written, placed) = of_one_kind(jobs)?;
-    let skews = skews(&placed);
-    let sizes = sizes(jobs, &placed, &skews, &written, cache_bytes)?;
-    let range = |d: usize| {
-        let ends = placed
-            .iter()
-            .zip(&skews)
-            .map(|(p, skew)| (p.first[d] - skew[d], p.first[d] + p.count[d] - skew[d]));
-        let (lo, hi) = ends.fold((i64::MAX, i64::MIN), |(lo, hi), (a, b)| (lo.min(a), hi.max(b)));
-        lo.div_euclid(sizes[d])..=(hi - 1).div_euclid(sizes[d])
-    };
-    let (mut rows, mut count) = (Vec::new(), 0);
-    for outer in range(0) {
-        let mut row = Vec::new();
-        for inner in range(1) {
-            let parts = jobs.iter().zip(&placed).zip(&skews);
-            let cut = parts.filter_map(|((job, placed), skew)| placed.cut(job, [outer, inner], &sizes, skew));
-            let tile: Vec<Job> = cut.collect();
-            count += tile.len();
-            if count > MAX_JOBS {
-                return None;
-            }
-            row.push(tile);
-        }
-        rows.push(row);
+impl<'a> Run<'a> {
+    /// `None` where launches differ in what a row is, or one stays so far behind that tiles are no gain.
+    fn new(jobs: &'a [Job], cache_bytes: i64) -> Option<Self> {
+        let written = written(jobs)?;
+        let placed: Vec<TiledLaunch> = jobs.iter().map(|job| place(job, &written)).collect::<Option<_>>()?;
+        let skews = skews(&placed);
+        let is_cut_twice = jobs.iter().any(|job| job.launch.extents.len() > CUT);
+        // The rows, or pieces of them, of every memory that the cache has room for at once.
+        let fit = cache_bytes / bytes_of_a_row(jobs, &written, usize::from(is_cut_twice)).max(1);
+        let spread = |d: usize| skews.iter().map(|skew| -skew[d]).max().unwrap_or(0);
+        // A tile that is smaller than what it slides by is no gain.
+        let side = |fit: i64, d: usize| Some(fit - spread(d)).filter(|&side| side >= spread(d).max(4));
+        let sizes = match is_cut_twice {
+            true => [side(fit.isqrt(), 0)?, side(fit.isqrt(), 1)?],
+            false => [side(fit, 0)?, i64::MAX / 4],
+        };
+        let extent = |d: usize| {
+            let stop = placed.iter().map(|p| p.first[d] + p.count[d]).max().unwrap_or(0);
+            stop - placed.iter().map(|p| p.first[d]).min().unwrap_or(0)
+        };
+        let fits = extent(0).saturating_mul(if is_cut_twice { extent(1) } else { 1 }) <= fit;
+        Some(Self { jobs, placed, skews, sizes, fits })
     }
-    Some(rows)
+
+    /// The run as rows of tiles; `None` if one tile has room for it.
+    fn tiles(&self) -> Option<Vec<Vec<Vec<Job>>>> {
+        if self.fits {
+            return None;
+        }
+        let Self { jobs, placed, skews, sizes, .. } = self;
+        let range = |d: usize| {
+            let ends = placed
+                .iter()
+                .zip(skews)
+                .map(|(p, skew)| (p.first[d] - skew[d], p.first[d] + p.count[d] - skew[d]));
+            let (lo, hi) = ends.fold((i64::MAX, i64::MIN), |(lo, hi), (a, b)| (lo.min(a), hi.max(b)));
+            lo.div_euclid(sizes[d])..=(hi - 1).div_euclid(sizes[d])
+        };
+        let (mut rows, mut count) = (Vec::new(), 0);
+        for outer in range(0) {
+            let mut row = Vec::new();
+            for inner in range(1) {
+                let parts = jobs.iter().zip(placed).zip(skews);
+                let cut =
+                    parts.filter_map(|((job, placed), skew)| placed.cut(job, [outer, inner], sizes, skew));
+                let tile: Vec<Job> = cut.collect();
+                count += tile.len();
+                if count > MAX_JOBS {
+                    return None;
+                }
+                row.push(tile);
+            }
+            rows.push(row);
+        }
+        Some(rows)
+    }
 }
 
 /// The pitches of every memory that is written. Others order nothing.
@@ -201,41 +232,17 @@ fn skews(placed: &[TiledLaunch]) -> Vec<[i64; CUT]> {
     skews
 }
 
-/// The extents of tiles; `None` if one is enough.
-fn sizes(
-    jobs: &[Job],
-    placed: &[TiledLaunch],
-    skews: &[[i64; CUT]],
-    written: &HashMap<u64, Pitch>,
-    cache_bytes: i64,
-) -> Option<[i64; CUT]> {
-    let is_cut_twice = jobs.iter().any(|job| job.launch.extents.len() > CUT);
-    // The bytes of one row of every memory, constants included.
+/// The bytes of one row along dimension `d` of every memory, constants included.
+fn bytes_of_a_row(jobs: &[Job], written: &HashMap<u64, Pitch>, d: usize) -> i64 {
     let mut rows: HashMap<u64, i64> = HashMap::new();
     for job in jobs {
         let params = &job.program.kernel().kernel().params;
         for ((memory, view), param) in job.memory.iter().zip(&job.launch.views).zip(params) {
             let known = written.get(&memory.id).copied().unwrap_or_else(|| pitch(view, param.dtype));
-            rows.insert(memory.id, known[usize::from(is_cut_twice)].max(0));
+            rows.insert(memory.id, known[d].max(0));
         }
     }
-    let fit = cache_bytes / rows.values().sum::<i64>().max(1);
-    let spread = |d: usize| skews.iter().map(|skew| -skew[d]).max().unwrap_or(0);
-    let extent = |d: usize| {
-        let stop = placed.iter().map(|p| p.first[d] + p.count[d]).max().unwrap_or(0);
-        stop - placed.iter().map(|p| p.first[d]).min().unwrap_or(0)
-    };
-    if extent(0).saturating_mul(if is_cut_twice { extent(1) } else { 1 }) <= fit {
-        return None;
-    }
-    // A tile that is smaller than what it slides by is no gain.
-    let side = |fit: i64, d: usize| fit - spread(d) >= spread(d).max(4);
-    let sizes = match is_cut_twice {
-        true => [fit.isqrt() - spread(0), fit.isqrt() - spread(1)],
-        false => [fit - spread(0), i64::MAX / 4],
-    };
-    let is_worth = if is_cut_twice { side(fit.isqrt(), 0) && side(fit.isqrt(), 1) } else { side(fit, 0) };
-    is_worth.then_some(sizes)
+    rows.values().sum()
 }
 
 impl TiledLaunch {
