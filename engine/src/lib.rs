@@ -113,9 +113,9 @@ pub use team::Team;
 /// Names that most programs need: `use partita::prelude::*`.
 pub mod prelude {
     pub use crate::array::collective::{Collective, Partition};
-    pub use crate::array::{Array, Element, Loop, NewAxis, Operand, Padding, assign_all, eval_all};
+    pub use crate::array::{Array, Element, Loop, NewAxis, Operand, Padding, assign_all, by_index, eval_all};
     pub use crate::device::{Device, DeviceKind};
-    pub use crate::index::{CustomMap, DimMap, Distribution, Region};
+    pub use crate::index::{CustomMap, DimMap, Distribution, Domain, IndexRange, Region};
     pub use crate::operators::{self, Boundary, Side};
     pub use crate::team::Team;
     pub use crate::{DType, Error, FoldOp, Result, Scalar, s};

@@ -78,7 +78,7 @@ fn borrowed_memory_is_never_written() {
     // Arrays over it, even two, go to other memory when they are assigned to.
     let team = Team::on(std::slice::from_ref(&device), 1).unwrap();
     let dist = Distribution::builder(&[64]).build().unwrap();
-    let over = || Array::over(&team, &dist, DType::I32, vec![Some(buffer.clone())]).unwrap();
+    let over = || Array::from_buffers(&team, &dist, DType::I32, vec![Some(buffer.clone())]).unwrap();
     let (mut one, other) = (over(), over());
     let shifted = other.slice(&s![1..]) + 1.0;
     one.assign(&s![..-1], &shifted).unwrap();
@@ -92,8 +92,8 @@ fn one_buffer_is_no_two_arrays() {
     let team = Team::on(std::slice::from_ref(&device), 1).unwrap();
     let dist = Distribution::builder(&[64]).build().unwrap();
     let buffer = device.alloc(256).unwrap();
-    let over = |buffer| Array::over(&team, &dist, DType::I32, vec![Some(buffer)]);
-    refused(over(buffer.clone()).map(drop), &["Array::over", "nobody else leases"]);
+    let over = |buffer| Array::from_buffers(&team, &dist, DType::I32, vec![Some(buffer)]);
+    refused(over(buffer.clone()).map(drop), &["Array::from_buffers", "nobody else leases"]);
     over(buffer).unwrap().eval().unwrap();
 }
 
@@ -110,8 +110,8 @@ fn bools_in_borrowed_host_memory_are_checked() {
     let dist = Distribution::builder(&[40_000]).build().unwrap();
     let over = |bytes: &'static [u8]| {
         let buffer = raw_access::borrow_static(&device, bytes).unwrap();
-        Array::over(&team, &dist, DType::Bool, vec![Some(buffer)])
+        Array::from_buffers(&team, &dist, DType::Bool, vec![Some(buffer)])
     };
     assert_eq!(over(&GOOD).unwrap().cast(DType::I32).sum(&[]).item::<i64>().unwrap(), 40_000);
-    refused(over(&BAD).map(drop), &["Array::over", "bools of 0 and 1", "part 0", "copy the memory"]);
+    refused(over(&BAD).map(drop), &["Array::from_buffers", "bools of 0 and 1", "part 0", "copy the memory"]);
 }

@@ -1,11 +1,13 @@
-//! [`Domain`]: an N-D set of indices, one strided range per dimension. Owners are added by
-//! [`MappedDomain`](crate::index::MappedDomain).
+//! [`Domain`]: an N-D set of indices, one strided range per dimension, and the part that has each of them
+//! under a [`Distribution`]. Arrays live over domains ([`Array::over`](crate::array::Array::over)).
 
 use std::fmt;
 
+use super::distributions::Distribution;
 use super::index_set::IndexRange;
 use super::region::{Index, Region};
 use crate::index::error::{ErrorKind, IndexError, Result, check_rank};
+use crate::index::maps::Along;
 
 /// A rectangular index set: every combination of members of its ranges. Its default order is C order, each
 /// range in its own direction; the *position* of an index is its place in that order.
@@ -44,6 +46,11 @@ impl Domain {
     /// The points from zero up to `shape`.
     pub fn from_shape(shape: &[i64]) -> Result<Domain> {
         Ok(Domain::from_region(&Region::from_shape(shape)?))
+    }
+
+    /// The same for the shape of something that exists.
+    pub(crate) fn of_shape(shape: &Index) -> Domain {
+        Domain { ranges: shape.iter().map(|&extent| IndexRange::unit(0, extent)).collect() }
     }
 
     /// The number of dimensions.
@@ -117,6 +124,81 @@ impl Domain {
         })
     }
 
+    /// The place of an index along every dimension, counted from 0.
+    ///
+    /// # Errors
+    /// An index that the domain does not have.
+    pub fn place(&self, index: &[i64]) -> Result<Index> {
+        check_rank("index", self.rank(), index.len())?;
+        let places: Option<Vec<i64>> =
+            self.ranges.iter().zip(index).map(|(range, &i)| range.order(i)).collect();
+        match places {
+            Some(places) => Ok(Index::from_fn(self.rank(), |d| places[d])),
+            None => {
+                let (expected, given) = (format!("an index of {self}"), format!("{}", Index::new(index)?));
+                Err(IndexError::new(ErrorKind::Range, "index", expected, given, "ask `member` first"))
+            }
+        }
+    }
+
+    /// The part of a distribution of this shape that owns an index.
+    ///
+    /// # Errors
+    /// Indices that the domain does not have, distributions of another shape.
+    pub fn owner(&self, dist: &Distribution, index: &[i64]) -> Result<usize> {
+        self.check_shape("Domain::owner", dist)?;
+        dist.owner(&self.place(index)?)
+    }
+
+    /// The leader of a loop over the domain: the pieces of the parts, which together have every index once. Of
+    /// a replicated dimension one part has them.
+    ///
+    /// # Errors
+    /// Distributions of another shape.
+    pub fn chunks(&self, dist: &Distribution) -> Result<Vec<Chunk>> {
+        self.check_shape("Domain::chunks", dist)?;
+        let mut chunks = Vec::new();
+        for part in 0..dist.parts() {
+            let at = dist.grid().coordinate(part);
+            let ranges: Vec<Vec<IndexRange>> =
+                (0..dist.rank()).map(|d| dist.map(d).owned_once(at[d] as usize).ranges()).collect();
+            let counts: Vec<i64> = ranges.iter().map(|ranges| ranges.len() as i64).collect();
+            for choice in Region::from_shape(&counts)?.points() {
+                let chosen: Vec<IndexRange> =
+                    (0..dist.rank()).map(|d| ranges[d][choice[d] as usize]).collect();
+                let places = Domain::new(&chosen)?;
+                chunks.extend((!places.is_empty()).then_some(Chunk { part, places }));
+            }
+        }
+        Ok(chunks)
+    }
+
+    fn check_shape(&self, operation: &'static str, dist: &Distribution) -> Result<()> {
+        if dist.shape() == self.shape() {
+            return Ok(());
+        }
+        let (expected, given) =
+            (format!("a distribution of shape {}", self.shape()), dist.shape().to_string());
+        Err(IndexError::new(ErrorKind::Size, operation, expected, given, "use Distribution::resized"))
+    }
+
+    /// The indices of a view of an array over this domain: dimensions that it keeps take theirs along, others
+    /// count from 0.
+    pub(crate) fn seen(&self, shape: &Index, axes: &[Along]) -> Domain {
+        let along = |r: usize| {
+            let found = axes.iter().zip(&self.ranges).find_map(|(along, range)| match *along {
+                Along::Dim { dim, offset, step } if dim == r => Some((offset, step, range)),
+                Along::Dim { .. } | Along::Pinned(_) => None,
+            });
+            let Some((offset, step, range)) = found else { return IndexRange::unit(0, shape[r]) };
+            // What goes round the end of a periodic dimension stays under its indices.
+            range.at(&IndexRange::of_len(offset, step, shape[r])).unwrap_or_else(|_| {
+                if range.len() == shape[r] { *range } else { IndexRange::unit(0, shape[r]) }
+            })
+        };
+        Domain { ranges: (0..shape.rank()).map(along).collect() }
+    }
+
     /// The index at a position.
     pub fn nth(&self, position: i64) -> Option<Index> {
         if !(0..self.num_indices()).contains(&position) {
@@ -144,12 +226,57 @@ impl Domain {
         self.zip(other, |mine, theirs| Ok(mine.intersect(theirs)))
     }
 
-    /// Every index moved by `offsets`.
+    /// Every index moved by `offsets`: Chapel's `translate`.
     pub fn shift(&self, offsets: &[i64]) -> Result<Domain> {
-        check_rank("Domain::shift", self.rank(), offsets.len())?;
-        let ranges: Result<Vec<_>> =
-            self.ranges.iter().zip(offsets).map(|(range, &by)| range.shift(by)).collect();
-        Ok(Domain { ranges: ranges? })
+        self.each_range("Domain::shift", offsets, |range, by| range.shift(by))
+    }
+
+    /// With `offsets[d]` indices more at both ends of dimension `d`, or fewer if that is negative.
+    pub fn expand(&self, offsets: &[i64]) -> Result<Domain> {
+        self.each_range("Domain::expand", offsets, |range, by| range.extended(-by, range.len() + by))
+    }
+
+    /// The `offsets[d]` indices inside the high end of dimension `d`; inside the low end if that is negative; all
+    /// of a dimension for 0.
+    pub fn interior(&self, offsets: &[i64]) -> Result<Domain> {
+        self.each_range("Domain::interior", offsets, |range, by| match range.side(by) {
+            None => Ok(*range),
+            Some(_) if by.abs() > range.len() => Err(range.too_few(by)),
+            Some(true) => range.extended(range.len() - by.abs(), range.len()),
+            Some(false) => range.extended(0, by.abs()),
+        })
+    }
+
+    /// The `offsets[d]` indices beyond the high end of dimension `d`; beyond the low end if that is negative; all
+    /// of a dimension for 0.
+    pub fn exterior(&self, offsets: &[i64]) -> Result<Domain> {
+        self.each_range("Domain::exterior", offsets, |range, by| match range.side(by) {
+            None => Ok(*range),
+            Some(true) => range.extended(range.len(), range.len() + by.abs()),
+            Some(false) => range.extended(-by.abs(), 0),
+        })
+    }
+
+    /// Every `strides[d]`-th index of dimension `d`, from its first one; from its last one, and down, if that is
+    /// negative.
+    pub fn by(&self, strides: &[i64]) -> Result<Domain> {
+        self.each_range("Domain::by", strides, |range, by| {
+            let (first, stop) = if by < 0 { (range.len() - 1, -1) } else { (0, range.len()) };
+            range.at(&IndexRange::new(first, stop, by)?)
+        })
+    }
+
+    fn each_range(
+        &self,
+        operation: &'static str,
+        numbers: &[i64],
+        make: impl Fn(&IndexRange, i64) -> Result<IndexRange>,
+    ) -> Result<Domain> {
+        check_rank(operation, self.rank(), numbers.len())?;
+        let pairs = self.ranges.iter().zip(numbers).enumerate();
+        let ranges: Result<Vec<IndexRange>> =
+            pairs.map(|(d, (range, &by))| make(range, by).map_err(|error| error.in_dimension(d))).collect();
+        Domain::new(&ranges?)
     }
 
     /// The indices with `index` in dimension `d`, without that dimension: a change of rank.
@@ -194,6 +321,16 @@ impl Domain {
     fn check_rank_of(&self, operation: &'static str, other: &Domain) -> Result<()> {
         check_rank(operation, self.rank(), other.rank())
     }
+}
+
+/// A piece of a loop over a domain: the places along every dimension that one part takes. Places mean
+/// something to every domain of the same shape, whose indices there [`Domain::undensify`], the follower, gives.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Chunk {
+    /// The part that the work is placed at.
+    pub part: usize,
+    /// The places.
+    pub places: Domain,
 }
 
 impl fmt::Display for Domain {

@@ -176,6 +176,25 @@ impl IndexRange {
         }
     }
 
+    /// The members from place `start` to before place `stop`, which may lie beyond the ends.
+    pub(crate) fn extended(&self, start: i64, stop: i64) -> Result<IndexRange> {
+        let far = |place: i64| self.stride.saturating_mul(place).saturating_add(self.first);
+        let (first, last) = (far(start), far((stop - 1).max(start)));
+        IndexRange::new(first, last, self.stride)?;
+        Ok(IndexRange { first, stride: self.stride, len: (stop - start).max(0) })
+    }
+
+    /// True if a number of indices is counted from the end where the sequence ends, false where it begins: positive
+    /// numbers count from the highest index, negative ones from the lowest. None for 0.
+    pub(crate) fn side(&self, count: i64) -> Option<bool> {
+        (count != 0).then_some((count > 0) == (self.stride > 0))
+    }
+
+    pub(crate) fn too_few(&self, count: i64) -> IndexError {
+        let (expected, given) = (format!("at most the {} indices of {self}", self.len), count.to_string());
+        IndexError::new(ErrorKind::Range, "Domain::interior", expected, given, "take fewer")
+    }
+
     /// Every member moved by `offset`.
     pub fn shift(&self, offset: i64) -> Result<IndexRange> {
         let first = self.first.saturating_add(offset);

@@ -4,7 +4,6 @@
 //! - `maps`: [`DimMap`] and its kinds divide one dimension;
 //! - `distributions`: [`ProcessGrid`] and [`Distribution`] divide an array and declare its halo; [`Section`]s
 //!   and local boxes say what a part holds and needs;
-//! - `domain_map`: [`MappedDomain`] and [`DomainMap`] divide iterations;
 //! - [`Members`]: the members of a team and the groups in which they communicate.
 //!
 //! This module contains no devices, buffers, element types, threads or messages. A [`Distribution`] gives the
@@ -14,7 +13,6 @@
 
 mod distributions;
 mod domain;
-mod domain_map;
 mod error;
 mod index_set;
 mod maps;
@@ -26,8 +24,7 @@ pub use distributions::{
     Bounding, Distribution, DistributionBuilder, Environment, Formula, LocalTarget, ProcessGrid, Section,
     SectionSide, Tile, core_view, local_bounding_box, local_core, local_target_of_slice, required, sections,
 };
-pub use domain::Domain;
-pub use domain_map::{DomainKind, DomainMap, IterationChunk, MappedDomain, serial_write, zip};
+pub use domain::{Chunk, Domain};
 pub use error::{ErrorKind, IndexError, Result};
 pub(crate) use error::{check_rank, check_room};
 pub(crate) use index_set::gcd;

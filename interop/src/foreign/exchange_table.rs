@@ -171,7 +171,7 @@ fn shown(py: Python<'_>, borrowed: Borrowed) -> PyResult<Py<PyAny>> {
     let (_, buffer) = held(borrowed, device, memory.location, false)?;
     let dist = Distribution::default_partition(1, &memory.shape).map_err(raised)?;
     let (element, buffers) = (memory.element, vec![buffer]);
-    let over = |dist| partita::Array::over(&team, &dist, element.dtype(), buffers);
+    let over = |dist| partita::Array::from_buffers(&team, &dist, element.dtype(), buffers);
     let array = element.stored(&dist).and_then(over).map_err(raised)?;
     let class = py.import("partita")?.getattr("Array")?;
     Ok(class.call1((Array::of(Typed { array, element }),))?.unbind())

@@ -108,7 +108,7 @@ const NAMES: &[(&str, &str)] = &[
     ),
     ("Array::from_slice", "asarray"),
     ("Array::from_pieces", "from_parts"),
-    ("Array::over", "from_parts"),
+    ("Array::from_buffers", "from_parts"),
     ("Array::coordinate", "arange"),
     ("Array::full", "full"),
     ("Region::from_shape", "shape"),

@@ -332,15 +332,15 @@ impl Array {
     /// Another number of pieces than parts here; one on another device, with too few bytes, at an address
     /// that the element type does not allow, or of which clones are kept although it was not borrowed; a
     /// distribution with halos; bools of other bytes; the device's.
-    pub fn over(
+    pub fn from_buffers(
         team: &Team,
         dist: &Distribution,
         dtype: DType,
         pieces: Vec<Option<Buffer>>,
     ) -> Result<Array> {
-        check_parts("Array::over", team, dist)?;
+        check_parts("Array::from_buffers", team, dist)?;
         let refuse = |expected: String, given: String| {
-            Error::invalid("Array::over", expected, given, "copy the memory instead")
+            Error::invalid("Array::from_buffers", expected, given, "copy the memory instead")
         };
         let here = parts_here(team, dist);
         if pieces.len() != here.len() {

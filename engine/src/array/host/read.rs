@@ -373,13 +373,19 @@ impl Array {
     /// A map that has no meaning for another size; those of [`Array::eval`].
     #[doc = example!("assert_eq!(u.resize(&[1, 4])?.to_vec::<f64>()?, [0.0, 1.0, 2.0, 0.0]);")]
     pub fn resize(&self, shape: &[i64]) -> Result<Array> {
+        let common = |d: usize| (0..self.shape()[d].min(shape.get(d).copied().unwrap_or(0))).into_span();
+        let common: Vec<Span> = (0..self.rank()).map(common).collect();
+        self.resized(shape, &common, &common)
+    }
+
+    /// An array of another shape, divided in the same way, with the elements of one view in another one, and
+    /// zeros.
+    pub(crate) fn resized(&self, shape: &[i64], from: &[Span], to: &[Span]) -> Result<Array> {
         // The old shape's halos may not fit the new one; they come when needed.
         let none = Index::zeros(self.rank());
         let dist = self.distribution()?.with_halo(&none, &none)?.resized(shape)?;
         let mut resized = Array::zeros(self.team(), &dist, self.dtype())?;
-        let common: Vec<Span> =
-            (0..self.rank()).map(|d| (0..self.shape()[d].min(shape[d])).into_span()).collect();
-        resized.assign(&common, &self.slice(&common))?;
+        resized.assign(to, &self.slice(from))?;
         Ok(resized)
     }
 

@@ -114,7 +114,8 @@ impl Writable {
         }
         drop(parts);
         let Some(storage) = array.node.storage() else { unreachable!("lent memory is there") };
-        let written = Array::of(Node::ready(array.dtype(), array.team(), storage.renewed()));
+        let node = Node::ready(array.dtype(), array.team(), storage.renewed());
+        let written = Array::of(node.over(array.node.domain.clone()));
         if let Some(home) = home {
             home.holds(&written);
         }

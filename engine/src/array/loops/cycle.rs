@@ -341,7 +341,8 @@ impl ReplayStep {
             let ArrayMemory { dist, declared, pitch, fresh, .. } = after;
             let storage = Storage::from_parts(Arc::clone(dist), parts.clone(), *pitch).declaring(declared);
             storage.set_valid_halo(fresh.clone());
-            array.node = Node::ready(array.node.dtype, &array.node.team, storage);
+            let domain = array.node.domain.clone();
+            array.node = Node::ready(array.node.dtype, &array.node.team, storage).over(domain);
         }
         Ok(())
     }

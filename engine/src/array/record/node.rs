@@ -12,7 +12,7 @@ use crate::array::memory::storage::Storage;
 use crate::array::record::expr::{DistKey, Expr, NodeLayout, Operands};
 use crate::array::record::map::Map;
 use crate::error::{Error, Result};
-use crate::index::{Distribution, Index, ProcessGrid, Region};
+use crate::index::{Distribution, Domain, Index, ProcessGrid, Region};
 use crate::team::Team;
 
 type NodeExpr = Expr<Arc<Node>, Scalar>;
@@ -51,6 +51,8 @@ pub(crate) struct Node {
     pub shape: Index,
     pub dtype: DType,
     pub team: Team,
+    /// The indices of the elements, if somebody gave them other ones than `0..n`.
+    pub domain: Option<Arc<Domain>>,
     /// The other teams whose devices computing it may use.
     sources: Vec<Team>,
     state: Mutex<NodeState>,
@@ -70,6 +72,25 @@ fn depth_of(expr: &NodeExpr) -> u32 {
     }
 }
 
+/// The domain of a result, which follows from the first operand that has one. Views take the indices of their
+/// elements along; what is computed element by element has those of its operand; all else counts from 0.
+fn domain_of(expr: &NodeExpr, shape: &Index) -> Option<Arc<Domain>> {
+    match expr {
+        Expr::View { base, map } => Some(Arc::new(base.domain.as_ref()?.seen(shape, map.axes()))),
+        Expr::Apply(..) | Expr::Moved { .. } | Expr::Whole(..) => {
+            let domain = expr.operands().find_map(|node| node.domain.as_ref())?;
+            (domain.shape() == *shape).then(|| Arc::clone(domain))
+        }
+        Expr::Fill(_)
+        | Expr::Constant(_)
+        | Expr::Coord(_)
+        | Expr::Number(..)
+        | Expr::Reduce { .. }
+        | Expr::Joined(_)
+        | Expr::Reshaped { .. } => None,
+    }
+}
+
 impl Node {
     /// A value to be computed; it carries the error of the first operand that has one.
     pub fn lazy(
@@ -82,7 +103,8 @@ impl Node {
         match expr.error() {
             None => {
                 let (depth, sources) = (depth_of(&expr), expr.sources(team));
-                Node::new((shape, dtype, team, sources), NodeState::Lazy { expr, layout }, depth)
+                let domain = domain_of(&expr, &shape);
+                Node::new((shape, dtype, team, sources), NodeState::Lazy { expr, layout }, depth).over(domain)
             }
             Some(error) => Node::new((shape, dtype, team, Vec::new()), NodeState::Failed(error), 0),
         }
@@ -96,7 +118,15 @@ impl Node {
         let is_failed = matches!(state, NodeState::Failed(_));
         let (team, state, depth) = (team.clone(), Mutex::new(state), AtomicU32::new(depth));
         let is_repeated = AtomicBool::new(false);
-        Arc::new(Node { shape, dtype, team, sources, state, is_failed, depth, is_repeated })
+        Arc::new(Node { shape, dtype, team, domain: None, sources, state, is_failed, depth, is_repeated })
+    }
+
+    /// The value, which was just made, under these indices.
+    pub fn over(mut self: Arc<Node>, domain: Option<Arc<Domain>>) -> Arc<Node> {
+        if let Some(node) = Arc::get_mut(&mut self) {
+            node.domain = domain;
+        }
+        self
     }
 
     /// The elements of this value that a map says, as a value of this shape.

@@ -45,6 +45,25 @@ pub(crate) fn broadcast(operation: &'static str, a: &Index, b: &Index) -> Result
     ))
 }
 
+/// The common shape of two operands. Arrays over domains go by position, and only numbers stretch to them: the
+/// rule of Chapel's zippered loops.
+pub(crate) fn stretch(operation: &'static str, a: &Node, b: &Node) -> Result<Index> {
+    let is_over_domain = a.domain.is_some() || b.domain.is_some();
+    if is_over_domain && a.shape != b.shape && a.rank() > 0 && b.rank() > 0 {
+        let text = |node: &Node| match &node.domain {
+            Some(domain) => domain.to_string(),
+            None => format!("shape {}", node.shape),
+        };
+        return Err(Error::invalid(
+            operation,
+            "operands of one shape, because arrays over domains go by position",
+            format!("{} and {}", text(a), text(b)),
+            "take common indices (by_index), or a slice of equal extents",
+        ));
+    }
+    broadcast(operation, &a.shape, &b.shape)
+}
+
 impl Array {
     pub(crate) fn failed(&self, error: Error) -> Array {
         self.failed_as(self.dtype(), error)
@@ -110,7 +129,7 @@ impl Array {
         if a.dtype != b.dtype {
             return Err(Error::dtypes(operation, a.dtype, b.dtype));
         }
-        let shape = if a.shape == b.shape { a.shape } else { broadcast(operation, &a.shape, &b.shape)? };
+        let shape = if a.shape == b.shape { a.shape } else { stretch(operation, a, b)? };
         let b = b.beside(operation, a)?;
         let b = match number_by_value(op, &b) {
             Some(number) => Node::lazy(b.shape, b.dtype, &b.team, Expr::Constant(number), b.layout()),
@@ -166,7 +185,9 @@ impl Array {
         if yes.dtype() != no.dtype() {
             return Err(Error::dtypes("select", yes.dtype(), no.dtype()));
         }
-        let shape = broadcast("select", &broadcast("select", &self.shape(), &yes.shape())?, &no.shape())?;
+        stretch("select", &self.node, &yes.node)?;
+        let shape = broadcast("select", &stretch("select", &yes.node, &no.node)?, &self.shape())?;
+        stretch("select", &self.node, &no.node)?;
         let dtype = yes.dtype();
         let (yes, no) = (yes.node.beside("select", &self.node)?, no.node.beside("select", &self.node)?);
         let nodes = [Arc::clone(&self.node), yes, no];

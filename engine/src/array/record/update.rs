@@ -6,6 +6,7 @@ use crate::array::record::array::Array;
 use crate::array::record::expr::{Expr, StridedWindow, UpdatedCells, WholeOp};
 use crate::array::record::map::{Map, check_count, check_positions};
 use crate::array::record::node::Node;
+use crate::array::record::ops::stretch;
 use crate::array::record::view::{Selected, Span, resolve};
 use crate::device::collect;
 use crate::error::{Error, Result};
@@ -75,6 +76,9 @@ impl Array {
         let Selected { shape, map } = &resolve(operation, &self.shape(), spans)?;
         if value.dtype() != self.dtype() {
             return Err(Error::dtypes(operation, self.dtype(), value.dtype()));
+        }
+        if self.node.domain.is_some() && value.shape() != *shape {
+            stretch(operation, &self.seen(*shape, *map).node, &value.node)?;
         }
         let value = value.stretched(operation, shape)?;
         let value = match value.team() == self.team() {

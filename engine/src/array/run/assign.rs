@@ -157,5 +157,5 @@ pub(crate) fn unshared(recorder: &Recorder, node: &Arc<Node>, expected: usize) -
     recorder.execute(copies)?;
     copy.set_valid_halo(fresh);
     recorder.note_task(|| BoundTask::Copy { from: old.number, to: copy.number });
-    Ok(Node::ready(node.dtype, &node.team, copy))
+    Ok(Node::ready(node.dtype, &node.team, copy).over(node.domain.clone()))
 }

@@ -185,5 +185,5 @@ pub fn passed_on(part: &Arc<Part>, location: DLDevice, team: &Team) -> Result<Op
     // SAFETY: the loan keeps the memory alive until the owner is dropped, and a value of ours never changes.
     let buffer = unsafe { part.device().borrow(foreign) }?;
     let dist = Distribution::default_partition(1, &shape)?;
-    Ok(Some(Array::over(team, &dist, part.dtype(), vec![Some(buffer)])?))
+    Ok(Some(Array::from_buffers(team, &dist, part.dtype(), vec![Some(buffer)])?))
 }

@@ -84,7 +84,8 @@ fn lent_by_host(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Option<Ty
     let element = memory.element;
     let make = || {
         let line = host_line(&memory.shape)?;
-        let array = Array::over(&line.team, &element.stored(&line.dist)?, element.dtype(), vec![buffer])?;
+        let array =
+            Array::from_buffers(&line.team, &element.stored(&line.dist)?, element.dtype(), vec![buffer])?;
         Ok(Typed { array, element })
     };
     let made: Result<Typed> = make();
@@ -167,7 +168,7 @@ pub fn over(
         return Err(refuse("expected at least one part, given none".into()));
     };
     let make = || {
-        let array = Array::over(team, &element.stored(&dist.dist)?, element.dtype(), pieces)?;
+        let array = Array::from_buffers(team, &element.stored(&dist.dist)?, element.dtype(), pieces)?;
         Ok(Typed { array, element })
     };
     let made: Result<Typed> = released(py, make);
