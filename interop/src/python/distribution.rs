@@ -1,6 +1,6 @@
 //! The classes of distributions: the owner and the storage of every cell.
 
-use partita::index::{DimMap, DistributionBuilder, Index, IndexSet};
+use partita::index::{DimMap, DistributionBuilder, Domain, Index, IndexRange, IndexSet};
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
@@ -232,6 +232,18 @@ impl Distribution {
         owned(py, &self.dist, self.part(part)?)
     }
 
+    /// The pieces of a loop over all cells: which part takes which (start, stop, step) along each dimension.
+    fn chunks(&self) -> PyResult<Vec<(usize, Vec<Triple>)>> {
+        let cells = Domain::from_shape(&self.dist.shape()).and_then(|cells| cells.chunks(&self.dist));
+        Ok(cells.map_err(raised)?.iter().map(|chunk| (chunk.part, triples(&chunk.places))).collect())
+    }
+
+    /// The same division of another shape.
+    fn resized(&self, shape: Shape) -> PyResult<Distribution> {
+        let dist = self.dist.resized(&shape.extents()).map_err(raised)?;
+        Ok(Distribution { team: self.team.clone(), dist })
+    }
+
     /// The part that owns a cell.
     fn owner(&self, index: &Bound<'_, PyAny>) -> PyResult<usize> {
         self.dist.owner(&cell("owner", index)?).map_err(raised)
@@ -389,6 +401,23 @@ fn indices(list: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
 
 fn pairs<'py>(py: Python<'py>, (lo, hi): (Index, Index)) -> PyResult<Bound<'py, PyTuple>> {
     PyTuple::new(py, lo.iter().copied().zip(hi.iter().copied()))
+}
+
+/// A range of Python's: start, stop, step.
+pub type Triple = (i64, i64, i64);
+
+/// The domain of some ranges.
+pub fn domain(ranges: Vec<Triple>) -> PyResult<Domain> {
+    let range = |(start, stop, step): Triple| IndexRange::new(start, stop, step);
+    let ranges: partita::index::Result<Vec<IndexRange>> = ranges.into_iter().map(range).collect();
+    ranges.and_then(|ranges| Domain::new(&ranges)).map_err(raised)
+}
+
+/// The ranges of a domain.
+pub fn triples(domain: &Domain) -> Vec<Triple> {
+    let triple =
+        |range: &IndexRange| (range.first(), range.first() + range.len() * range.stride(), range.stride());
+    domain.dims().iter().map(triple).collect()
 }
 
 /// The indices that a part owns: per dimension (start, stop), or a NumPy array of indices.
