@@ -24,7 +24,7 @@ from ._api.defaults import (
     default_team as default_team, get_default_dtype as get_default_dtype, get_default_team as get_default_team,
     set_default_dtype as set_default_dtype, set_default_team as set_default_team,
 )  # fmt: skip
-from ._api.dims import Block as Block, Cyclic as Cyclic, Unstructured as Unstructured
+from ._api.dims import Block as Block, CustomMap as CustomMap, Cyclic as Cyclic, Unstructured as Unstructured
 from ._api.files import load as load, load_state as load_state, save as save, save_state as save_state
 from ._api.loop import Loop as Loop
 from ._api.sharing.map_parts import PartBlock as PartBlock, Stream as Stream, map_parts as map_parts

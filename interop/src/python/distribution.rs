@@ -1,6 +1,6 @@
 //! The classes of distributions: the owner and the storage of every cell.
 
-use partita::index::{DimMap, DistributionBuilder, Domain, Index, IndexRange, IndexSet};
+use partita::index::{Along, DimMap, DistributionBuilder, Domain, Index, IndexRange, IndexSet};
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
@@ -238,9 +238,26 @@ impl Distribution {
         Ok(cells.map_err(raised)?.iter().map(|chunk| (chunk.part, triples(&chunk.places))).collect())
     }
 
-    /// The same division of another shape.
+    /// The division of the cells at (start, stop, step) along each dimension: every one stays with its part.
+    fn viewed(&self, ranges: Vec<Triple>) -> PyResult<Distribution> {
+        let cells = domain(ranges)?;
+        let along = |(dim, range): (usize, &IndexRange)| Along::Dim {
+            dim,
+            offset: range.first(),
+            step: range.stride(),
+        };
+        let axes: Vec<Along> = cells.dims().iter().enumerate().map(along).collect();
+        let dist = self.dist.viewed(&cells.shape(), &axes).map_err(raised)?;
+        Ok(Distribution { team: self.team.clone(), dist })
+    }
+
+    /// The same division of another shape, with its halos if they fit.
     fn resized(&self, shape: Shape) -> PyResult<Distribution> {
-        let dist = self.dist.resized(&shape.extents()).map_err(raised)?;
+        let shape = shape.extents();
+        let none = vec![0; shape.len()];
+        // Halos that do not fit smaller parts come when they are needed.
+        let without = |_| self.dist.with_halo(&none, &none).and_then(|dist| dist.resized(&shape));
+        let dist = self.dist.resized(&shape).or_else(without).map_err(raised)?;
         Ok(Distribution { team: self.team.clone(), dist })
     }
 
@@ -368,8 +385,14 @@ fn divided(
     dims: &Bound<'_, PyAny>,
     rank: usize,
 ) -> PyResult<DistributionBuilder> {
-    let expected = "a Block, Cyclic, Unstructured or None per dimension";
-    let dims: Vec<Option<Division<'_>>> = given(dims, "dims", expected)?;
+    let expected = "a Block, Cyclic, Unstructured, CustomMap or None per dimension";
+    let dims: Vec<Option<Division<'_>>> = given(dims, "dims", expected).or_else(|error| {
+        // A map of somebody's own says itself what is wrong with it.
+        for entry in dims.try_iter().into_iter().flatten() {
+            entry?.getattr_opt("indices_per_part")?;
+        }
+        Err(error)
+    })?;
     if dims.len() != rank {
         let text =
             format!("Distribution: expected {rank} dims, given {}; give one per dimension", dims.len());

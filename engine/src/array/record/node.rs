@@ -76,7 +76,10 @@ fn depth_of(expr: &NodeExpr) -> u32 {
 /// elements along; what is computed element by element has those of its operand; all else counts from 0.
 fn domain_of(expr: &NodeExpr, shape: &Index) -> Option<Arc<Domain>> {
     match expr {
-        Expr::View { base, map } => Some(Arc::new(base.domain.as_ref()?.seen(shape, map.axes()))),
+        Expr::View { base, map } => {
+            let domain = base.domain.as_ref().filter(|_| shape.rank() > 0)?;
+            Some(Arc::new(domain.seen(shape, map.axes())))
+        }
         Expr::Apply(..) | Expr::Moved { .. } | Expr::Whole(..) => {
             let domain = expr.operands().find_map(|node| node.domain.as_ref())?;
             (domain.shape() == *shape).then(|| Arc::clone(domain))

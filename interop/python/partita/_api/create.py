@@ -52,9 +52,11 @@ def full(
         ``PARTITA_DEVICE`` names; in a program of several processes, of each.
     """
     if isinstance(shape, Domain):
-        if not dist is team is device is None:
+        if dist is not None or team is not None or device is not None:
             raise ValueError("full: expected a domain alone, which has a distribution, given dist, team or device too; give it to the domain")
         return shape.full(fill_value, default.of_python(type(fill_value)) if dtype is None else dtype)  # type: ignore[no-any-return]
+    if shape is None:
+        raise TypeError("full: expected a shape or a domain, given none; pass one")
     whole = placed("full", shape, dist, team if device is None else team_of(team, device))
     is_plain = isinstance(fill_value, NUMBERS)
     if not is_plain and _has_dimensions(fill_value):

@@ -51,7 +51,7 @@ class Domain:
     >>> D = pt.Domain(slice(0, 5), slice(-1, 4), team=pt.Team(2, "host"))
     >>> A = D.zeros("int64")
     >>> A.at[D.interior((-2, 3))] = 7
-    >>> A.at[1, 3], (0, 4) in D, D.low, D.high
+    >>> A.at[1, 3].item(), (0, 4) in D, D.low, D.high
     (7, False, (0, -1), (4, 3))
     >>> D.set(slice(1, 3), slice(2, 6))  # resizes A, too
     >>> print(A)
@@ -60,7 +60,7 @@ class Domain:
      [0 0 0 0]]
     """
 
-    __slots__ = ("__weakref__", "_arrays", "_dist", "dims")
+    __slots__ = ("__weakref__", "_arrays", "_dist", "_within", "dims")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, *ranges: Any, dist: _native.Distribution | None = None, **layout: Any) -> None:
@@ -70,8 +70,9 @@ class Domain:
         if dist is not None and (layout or dist.shape != shape):
             given = f"dist beside {', '.join(layout)}" if layout else f"one of shape {dist.shape}"
             raise ValueError(f"Domain: expected a distribution of shape {shape}, given {given}; leave it out for even blocks")
-        self._dist = _native.Distribution(shape, **layout) if dist is None else dist
+        self._dist: _native.Distribution | None = _native.Distribution(shape, **layout) if dist is None else dist
         self._arrays: list[weakref.ref[BaseArray]] = []
+        self._within: tuple[_native.Distribution, tuple[range, ...]] | None = None
 
     def __class_getitem__(cls, key: Any) -> Domain:
         return cls(*(key if isinstance(key, tuple) else (key,)))
@@ -80,13 +81,19 @@ class Domain:
 
     @property
     def dist(self) -> _native.Distribution:
-        """The part that has the index at each position."""
+        """The part that has the index at each position. Of a domain that goes beyond the one it was made of, the same kinds of maps;
+        for lists and uneven blocks, which have no other size, an error."""
+        if self._dist is None:
+            assert self._within is not None
+            dist, dims = self._within
+            places = [_places_in(r, sub) for r, sub in zip(dims, self.dims, strict=True)]
+            self._dist = dist.resized(self.shape) if None in places else dist.viewed(_triples(places))  # type: ignore[arg-type]
         return self._dist
 
     @property
     def team(self) -> _native.Team:
         """The members that hold the parts."""
-        return self._dist.team
+        return (self._within[0] if self._within is not None else self.dist).team
 
     @property
     def ndim(self) -> int:
@@ -156,7 +163,7 @@ class Domain:
         return "{" + ", ".join(f"{r.start}:{r.stop}" + (f":{r.step}" if r.step != 1 else "") for r in self.dims) + "}"
 
     def __repr__(self) -> str:
-        return f"partita.Domain[{str(self)[1:-1]}] on {self.dist.num_parts} parts"
+        return f"partita.Domain[{str(self)[1:-1]}] on {self.team.size} parts"
 
     # Who has what.
 
@@ -170,11 +177,13 @@ class Domain:
         own = [places for owner, places in self.dist.chunks() if owner == operator.index(part)]
         return [self._sub([r[_slice_of(range(*p))] for r, p in zip(self.dims, places, strict=True)]) for places in own]
 
-    # Other domains, with the same parts for the same indices where both have them.
+    # Other domains. Indices of this one stay with their parts; what goes beyond it is divided in the same way.
 
     def _sub(self, dims: Sequence[range]) -> Domain:
-        shape = tuple(map(len, dims))
-        return Domain(*dims, dist=self.dist if shape == self.shape else self.dist.resized(shape))
+        made = object.__new__(Domain)
+        made.dims, made._dist, made._arrays = tuple(dims), None, []
+        made._within = self._within if self._dist is None else (self._dist, self.dims)
+        return made
 
     def _each(self, name: str, numbers: Any, make: Any) -> Domain:
         given = numbers if isinstance(numbers, Sequence) else (numbers,) * self.ndim
@@ -227,49 +236,60 @@ class Domain:
 
     def array(self, values: Any, dtype: Any = None) -> Any:
         """An array over this domain with the elements of an array or nested lists of its shape, in order."""
+        import numpy as np
+
+        values = values if isinstance(values, BaseArray) else np.asarray(values)
+        if values.shape != self.shape:
+            raise ValueError(f"Domain.array: expected values of shape {self.shape}, given {values.shape}; slice them")
         given = values if isinstance(values, BaseArray) else BaseArray._class(of_host(values, dist=self.dist))
         given = given if dtype is None else given.astype(dtype)
-        if given.shape != self.shape:
-            raise ValueError(f"Domain.array: expected values of shape {self.shape}, given {given.shape}; slice them")
         moved = given._native if given.dist == self.dist else given._native.redistribute(self.dist)
         return self._declared(moved.copy())
 
     def _declared(self, native: _native.Array) -> BaseArray:
         """An array of this domain. It is a view of all of another one, to which its views are linked: when the domain changes, it
         shows a new one, and they stay."""
-        array = links.view(made(native.over_domain(_triples(self.dims))), Selection.whole(self.shape))
+        array: BaseArray = links.view(made(native.over_domain(_triples(self.dims))), Selection.whole(self.shape))
         self._arrays = [known for known in self._arrays if known() is not None]
         self._arrays.append(weakref.ref(array))
         key = id(array)
         _HOMES[key] = weakref.ref(array, lambda _: _HOMES.pop(key, None)), self
         return array
 
-    def set(self, *ranges: Any) -> None:
+    def set(self, *ranges: Any, dist: _native.Distribution | None = None) -> None:
         """Other indices, one range per dimension, for the domain and for every array that was made over it: elements of common
         indices keep their values, others are zero. Views, copies, exports and recorded expressions keep what they had.
         Computes. Collective.
 
+        Parameters
+        ----------
+        *ranges : slice, range or int
+        dist : Distribution, optional
+            Of the new shape; by default the same kinds of maps.
+
         Raises
         ------
-        RuntimeError
-            Inside the step of a Loop, and if the memory of an array is lent; nothing has changed then.
-        ValueError
-            For another number of dimensions, and for dimensions that cannot have another size.
+        RuntimeError, ValueError
+            Inside the step of a Loop, if the memory of an array is lent, and for another number of dimensions.
+        NotImplementedError
+            For lists and uneven blocks without ``dist``. Nothing has changed after an error.
         """
         if in_step():
             raise RuntimeError("Domain.set: expected no Loop to be running, given one; change domains between runs")
         dims = _ranges_of(ranges)
         if len(dims) != self.ndim:
             raise ValueError(f"Domain.set: expected {self.ndim} ranges, given {len(dims)}; make another domain for another rank")
-        dist = self.dist.resized(tuple(map(len, dims)))
+        shape = tuple(map(len, dims))
+        dist = self.dist.resized(shape) if dist is None else Domain(*dims, dist=dist).dist
+        kept = [_common(new, old) for new, old in zip(dims, self.dims, strict=True)]
+        to, of = (tuple(_slice_of(_places_in(r, k)) for r, k in zip(whole, kept, strict=True)) for whole in (dims, self.dims))  # type: ignore[arg-type]
         arrays = [array for known in self._arrays if (array := known()) is not None]
-        natives = [array._native.resize_over(_triples(dims)) for array in arrays]
-        for native in natives:
-            native.eval()
-        for array, native in zip(arrays, natives, strict=True):
-            fresh = links.view(made(native), Selection.whole(tuple(map(len, dims))))
+        fresh: list[Any] = [made(_native.Array.full(dist, array.dtype.name, 0).over_domain(_triples(dims))) for array in arrays]
+        for new, array in zip(fresh, arrays, strict=True):
+            links.put(new, _selection(to, shape), array._native.view(_selection(of, self.shape)))
+        for new, array in zip(fresh, arrays, strict=True):
             links.forget(links.root_of(array))
-            array._link = fresh._link
+            array._link = links.view(new, Selection.whole(shape))._link
         self.dims, self._dist = dims, dist
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -315,16 +335,11 @@ def _places_of(key: Any, r: range, d: int, domain: Domain) -> Any:
         start, stop = (end if given is None else operator.index(given) for given, end in ((key.start, r.start), (key.stop, r.stop)))
         key = range(start, stop, r.step if key.step is None else operator.index(key.step))
     single = not isinstance(key, range)
-    wanted = range(operator.index(key), operator.index(key) + 1) if single else key
-    if len(wanted) and not (wanted[0] in r and wanted[-1] in r and (len(wanted) == 1 or wanted.step % r.step == 0)):
-        given = key if single else f"{wanted.start}:{wanted.stop}:{wanted.step}"
+    places = _places_in(r, range(operator.index(key), operator.index(key) + 1) if single else key)
+    if places is None:
+        given = key if single else f"{key.start}:{key.stop}:{key.step}"
         raise IndexError(f"at: expected indices of {domain}, given {given} in dimension {d}; intersect the domains with &")
-    if single:
-        return r.index(wanted[0])
-    if not wanted:
-        return slice(0, 0)
-    first = r.index(wanted[0])
-    return _slice_of(range(first, first + len(wanted) * (wanted.step // r.step or 1), wanted.step // r.step or 1))
+    return places[0] if single else _slice_of(places)
 
 
 def domain_of(x: BaseArray) -> Domain:
@@ -363,6 +378,12 @@ def by_index(*arrays: A) -> list[A]:
     return [At(x)[common] if x._native.domain() is not None else reindex(At(x)[common], common) for x in arrays]
 
 
+def _selection(key: tuple[slice, ...], shape: tuple[int, ...]) -> Selection:
+    selection = Selection.of(key, shape)
+    assert selection is not None, "slices alone"
+    return selection
+
+
 def _triples(dims: Iterable[range]) -> list[tuple[int, int, int]]:
     return [(r.start, r.start + len(r) * r.step, r.step) for r in dims]
 
@@ -386,6 +407,16 @@ def _range_of(given: Any) -> range:
 
 def _index_of(index: Any) -> tuple[int, ...]:
     return tuple(map(operator.index, index if isinstance(index, tuple) else (index,)))
+
+
+def _places_in(r: range, sub: range) -> range | None:
+    """The places of indices in a range; None if it lacks one."""
+    if not sub:
+        return range(0)
+    if sub[0] not in r or sub[-1] not in r or (len(sub) > 1 and sub.step % r.step):
+        return None
+    first, step = r.index(sub[0]), sub.step // r.step or 1
+    return range(first, first + len(sub) * step, step)
 
 
 def _slice_of(places: range) -> slice:

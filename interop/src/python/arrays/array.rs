@@ -516,12 +516,6 @@ impl Array {
         Ok(array.is_over_domain().then(|| triples(&array.domain())))
     }
 
-    /// The array over another domain; elements of common indices keep their values, others are zero.
-    fn resize_over(&self, py: Python<'_>, ranges: Vec<Triple>) -> PyResult<Array> {
-        let (value, domain) = (real("resize", self.value(py)?)?, domain(ranges)?);
-        detached(py, || value.with(value.array.resize_over(&domain)?)).map(Array::of)
-    }
-
     /// The elements that `axes` select: per dimension of the result (dimension, start, step, count), or
     /// (None, 0, 0, count) for a new one.
     fn rearranged(&self, py: Python<'_>, axes: Vec<(Option<usize>, i64, i64, i64)>) -> PyResult<Array> {

@@ -272,7 +272,15 @@ class Array(Methods):
         return At(self)
 
     def reindex(self, domain: Domain | None) -> Self:
-        """The same elements under the indices of a domain of this shape; None counts from 0. Copies nothing."""
+        """The same elements under the indices of a domain of this shape; None counts from 0. Copies nothing.
+
+        Examples
+        --------
+        >>> import partita as pt
+        >>> A = pt.arange(4).reindex(pt.Domain[-2:2])
+        >>> A.at[-2:0].tolist(), A.reindex(None).domain.dims
+        ([0, 1], (range(0, 4),))
+        """
         return reindex(self, domain)
 
     # Other packages and other places.
