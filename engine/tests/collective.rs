@@ -182,7 +182,7 @@ fn arrays_are_replaced_by_the_sums_of_their_members() {
             let x = random::<f32>(&all, &dist, 11, true);
             let (mut sums, before, doubled) = (x.clone(), bits(&x), &x * 2.0);
             sums.all_sum_reduce_in_place(&all, axes).unwrap();
-            // Cell `at` of every block is the sum, in the order of the members, over the blocks along the axes.
+            // The sum, in the order of the members, of the same cell of all blocks along the axes.
             let values = x.to_vec::<f32>().unwrap();
             let value = |at: [i64; 2]| values[(at[0] * 3 * shape[1] + at[1]) as usize];
             let along = |d: usize, at: i64, extent: i64| match axes.contains(&d) {

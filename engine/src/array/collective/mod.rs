@@ -299,8 +299,8 @@ impl Collective {
 
 impl Array {
     /// Replaces what each member of `over` holds by the sum over all members that differ from it along `axes`
-    /// of the grid alone, as [`Collective::all_sum_reduce`] makes it. Clones and recorded expressions keep the
-    /// old elements. Computes at once.
+    /// of the grid alone, see [`Collective::all_sum_reduce`]. Clones and recorded expressions keep the old
+    /// elements. Computes at once.
     ///
     /// Collective over the world that the partition is of.
     ///

@@ -54,8 +54,8 @@ pub struct KernelStep {
     pub boxes: Vec<PartBoxes>,
 }
 
-/// The boxes that a part computes and reads. In the words of MLIR's Dist dialect: the target, the core and the
-/// bounding boxes.
+/// The boxes that a part computes and reads. In the words of MLIR's Dist dialect: the target, the core and
+/// the bounding boxes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PartBoxes {
     /// The part.
