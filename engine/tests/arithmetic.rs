@@ -438,4 +438,5 @@ fn random_slices_have_the_targets_boxes_and_cores_of_the_rules() {
     println!("of {cases} cases {local} are local, {halos} read halos and {fetched} fetch boxes");
     assert!(halos > cases / 5 && fetched > cases / 20 && local > cases / 20);
     ran("dist-slices", &Device::host(), cases as usize);
+    devices.iter().for_each(|device| ran("computed-dist-slices", device, cases.div_ceil(8) as usize));
 }
