@@ -157,7 +157,7 @@ EXAMPLES = ROOT / "examples/python"
 
 
 @pytest.mark.parametrize("example", sorted(
-    str(path.relative_to(EXAMPLES)) for folder in (EXAMPLES, EXAMPLES / "packages", EXAMPLES / "ranks") for path in folder.glob("*.py")
+    str(path.relative_to(EXAMPLES)) for folder in (EXAMPLES, *(EXAMPLES / name for name in ("domains", "packages", "ranks"))) for path in folder.glob("*.py")
 ))  # fmt: skip
 def test_examples(example):
     code, out, err = python(f"examples/python/{example}")
