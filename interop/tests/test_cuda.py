@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import partita as pt
 import pytest
+import test_domains
 from conftest import CUDA
 from test_dlpack import Exchange, fields
 
@@ -258,3 +259,9 @@ def test_functions_of_ones_own_queue_work_on_the_streams(u, expected, driver):
             driver.call("cuMemcpyHtoDAsync_v2", place, ctypes.c_void_p(kept[-1].ctypes.data), count, ctypes.c_void_p(stream.handle))
 
     np.testing.assert_array_equal((pt.map_parts(negative, u) * 2).numpy(), -2 * expected)
+
+
+@pytest.mark.parametrize("seed", range(10_000, 10_040))
+def test_random_programs_over_domains(seed, monkeypatch):
+    monkeypatch.setattr(test_domains, "DEVICE", CUDA)
+    test_domains.check_program(seed)

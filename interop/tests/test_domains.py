@@ -11,8 +11,12 @@ import partita as pt
 import pytest
 
 
+#: Where arrays are; the tests of CUDA set it.
+DEVICE = "host"
+
+
 def team_of(parts):
-    return pt.Team(parts, "host")
+    return pt.Team(parts, DEVICE)
 
 
 class Thirds(pt.CustomMap):
@@ -87,14 +91,11 @@ def test_derived_domains_are_chapels(step):
 
 
 def test_common_indices_are_those_of_sets():
-    draw = random.Random(1)
+    draw, line = random.Random(1), {n: pt.Distribution(n, team=team_of(1)) for n in range(13)}
     for _ in range(3000):
         a, b = any_range(draw, 12), any_range(draw, 12)
-        common = (pt.Domain(a, dist=LINE[len(a)]) & pt.Domain(b, dist=LINE[len(b)])).dims[0]
+        common = (pt.Domain(a, dist=line[len(a)]) & pt.Domain(b, dist=line[len(b)])).dims[0]
         assert list(common) == [i for i in a if i in set(b)], (a, b)
-
-
-LINE = {n: pt.Distribution(n, team=team_of(1)) for n in range(13)}
 
 
 def test_indices_stay_with_their_parts_in_derived_domains():
@@ -319,6 +320,11 @@ PROGRAMS = int(os.environ.get("PARTITA_DOMAIN_PROGRAMS", 300))
 
 @pytest.mark.parametrize("seed", range(PROGRAMS))
 def test_random_programs_are_those_of_dictionaries(seed):
+    check_program(seed)
+
+
+def check_program(seed):
+    """Elements, assignments, arithmetic and resizing by index, in a random order."""
     draw = random.Random(seed)
     rank, parts = draw.randint(1, 3), draw.randint(1, 7)
     domains = [any_domain(draw, rank, parts) for _ in range(2)]

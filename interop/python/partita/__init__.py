@@ -30,7 +30,7 @@ from ._api.loop import Loop as Loop
 from ._api.sharing.map_parts import PartBlock as PartBlock, Stream as Stream, map_parts as map_parts
 from ._api.sharing.protocols import from_distarray as from_distarray, from_partitioned as from_partitioned
 from ._core.array import Array as Array
-from ._core.domains import Domain as Domain, by_index as by_index
+from ._core.views.domains import Domain as Domain, by_index as by_index
 from ._core.dtypes import (
     DType as DType, bfloat16 as bfloat16, bool_ as bool_, complex128 as complex128, complex64 as complex64, float16 as float16,
     float32 as float32, float64 as float64, int16 as int16, int32 as int32, int64 as int64, int8 as int8, uint16 as uint16,

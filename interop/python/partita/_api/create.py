@@ -9,7 +9,7 @@ from typing import Any
 from .. import _native
 from .._core.array import Array
 from .._core.base import array_of
-from .._core.domains import Domain
+from .._core.views.domains import Domain
 from .._core.dtypes import as_dtype, default, int64
 from .._core.memory import NUMBERS, OnDevice, Shape, of_dlpack, of_host, of_parts, placed, refuse_copies, team_of
 from .._core.rules import require_fit

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 from ..._core.array import Array
-from ..._core.domains import At, Domain
+from ..._core.views.domains import At, Domain
 from ..._native import Device, Distribution
 from ..create import zeros
 from ..dims import Block

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 from ... import _native
 from .. import rearrange, reductions, rules
 from ..base import NAMESPACE, BaseArray, made
-from ..domains import At, Domain, domain_of, reindex
+from ..views.domains import At, Domain, domain_of, reindex
 from ..describe import html_of, partitioned, representation, summary, text_of
 from ..dtypes import as_dtype, bfloat16, bool_, int8
 from ..memory import NUMBERS, OnDevice, of_host, team_of, write_all

@@ -15,7 +15,7 @@ from typing import Any
 
 from ... import _native
 from ..base import BaseArray
-from ..domains import domain_of
+from ..views.domains import domain_of
 from ..dtypes import bfloat16, float32
 from ..memory import size, to_host
 from ..ranks.teams import of_members, of_processes

@@ -10,13 +10,13 @@ import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from .. import _native
-from .base import A, BaseArray, made
-from .dtypes import as_dtype, default
-from .memory import of_host
-from .views import links
-from .views.index import Selection
-from .watch import in_step
+from ... import _native
+from ..base import A, BaseArray, made
+from ..dtypes import as_dtype, default
+from ..memory import of_host
+from . import links
+from .index import Selection
+from ..watch import in_step
 
 #: The domains of the arrays that were made over one.
 _HOMES: dict[int, tuple[weakref.ref[BaseArray], Domain]] = {}
