@@ -481,6 +481,12 @@ fn results_are_over_the_domain_of_their_elements_or_count_from_zero() {
     let asked = line.take(&indices.over(&domain([(-9, -5, 1)]))).unwrap();
     assert_eq!((asked.domain(), asked.get_at(&[-6]).unwrap()), (domain([(-9, -5, 1)]), 11.into()));
     assert!(line.is_over_domain() && !line.take(&indices).unwrap().is_over_domain());
+    // What goes round the end of a periodic dimension comes under the indices there.
+    let round = Distribution::builder(&[3, 4]).parts(2).periodic(&[false, true]).build().unwrap();
+    for turned in [over.redistribute(&round).shift(&[0, 1]), over.redistribute(&round).roll(&[0, -1])] {
+        assert_eq!((turned.domain(), turned.get_at(&[2, 4]).unwrap()), (whole.clone(), 10.into()));
+        assert_eq!(turned.get_at(&[2, -2]).unwrap(), 11.into());
+    }
     // An array over no domain has indices, too, and a view by them is over a domain.
     let inner = plain.at(&domain([(1, 3, 1), (3, 0, -2)]));
     assert_eq!(

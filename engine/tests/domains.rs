@@ -164,7 +164,7 @@ fn parts_run_their_chunks_at_the_same_time_on_threads_of_their_own() {
     for_each_chunk(&team, &array.domain(), &dist, |chunk, indices| {
         if begun.lock().unwrap().insert(chunk.part) {
             inside.fetch_add(1, Ordering::SeqCst);
-            let late = Instant::now() + Duration::from_secs(30);
+            let late = Instant::now() + Duration::from_secs(10);
             while inside.load(Ordering::SeqCst) < 5 {
                 assert!(Instant::now() < late, "the parts do not run together");
                 thread::yield_now();
