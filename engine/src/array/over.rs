@@ -34,8 +34,17 @@ impl Array {
             let (expected, given) = (format!("a domain of shape {}", self.shape()), domain.to_string());
             return self.failed(Error::invalid("over", expected, given, "slice one of the two"));
         }
-        let node = self.node.view_in_place(self.shape(), Map::identity(self.rank()));
-        Array::of(node.over(Some(Arc::new(domain.clone()))))
+        self.under(Some(Arc::new(domain.clone())))
+    }
+
+    /// The same elements, which go by position again, from 0. Recorded; nothing is copied.
+    #[doc = example!("assert!(!u.over(&u.domain()).by_position().is_over_domain());")]
+    pub fn by_position(&self) -> Array {
+        self.under(None)
+    }
+
+    fn under(&self, domain: Option<Arc<Domain>>) -> Array {
+        Array::of(self.node.view_in_place(self.shape(), Map::identity(self.rank())).over(domain))
     }
 
     /// The indices of the elements; `0..n` along every dimension unless somebody chose others.

@@ -24,12 +24,13 @@ from ._api.defaults import (
     default_team as default_team, get_default_dtype as get_default_dtype, get_default_team as get_default_team,
     set_default_dtype as set_default_dtype, set_default_team as set_default_team,
 )  # fmt: skip
-from ._api.dims import Block as Block, Cyclic as Cyclic, Unstructured as Unstructured
+from ._api.dims import Block as Block, CustomMap as CustomMap, Cyclic as Cyclic, Unstructured as Unstructured
 from ._api.files import load as load, load_state as load_state, save as save, save_state as save_state
 from ._api.loop import Loop as Loop
 from ._api.sharing.map_parts import PartBlock as PartBlock, Stream as Stream, map_parts as map_parts
 from ._api.sharing.protocols import from_distarray as from_distarray, from_partitioned as from_partitioned
 from ._core.array import Array as Array
+from ._core.domains import Domain as Domain, by_index as by_index
 from ._core.dtypes import (
     DType as DType, bfloat16 as bfloat16, bool_ as bool_, complex128 as complex128, complex64 as complex64, float16 as float16,
     float32 as float32, float64 as float64, int16 as int16, int32 as int32, int64 as int64, int8 as int8, uint16 as uint16,

@@ -1,6 +1,6 @@
 //! The classes of distributions: the owner and the storage of every cell.
 
-use partita::index::{DimMap, DistributionBuilder, Index, IndexSet};
+use partita::index::{Along, DimMap, DistributionBuilder, Domain, Index, IndexRange, IndexSet};
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
@@ -232,6 +232,35 @@ impl Distribution {
         owned(py, &self.dist, self.part(part)?)
     }
 
+    /// The pieces of a loop over all cells: which part takes which (start, stop, step) along each dimension.
+    fn chunks(&self) -> PyResult<Vec<(usize, Vec<Triple>)>> {
+        let cells = Domain::from_shape(&self.dist.shape()).and_then(|cells| cells.chunks(&self.dist));
+        Ok(cells.map_err(raised)?.iter().map(|chunk| (chunk.part, triples(&chunk.places))).collect())
+    }
+
+    /// The division of the cells at (start, stop, step) along each dimension: every one stays with its part.
+    fn viewed(&self, ranges: Vec<Triple>) -> PyResult<Distribution> {
+        let cells = domain(ranges)?;
+        let along = |(dim, range): (usize, &IndexRange)| Along::Dim {
+            dim,
+            offset: range.first(),
+            step: range.stride(),
+        };
+        let axes: Vec<Along> = cells.dims().iter().enumerate().map(along).collect();
+        let dist = self.dist.viewed(&cells.shape(), &axes).map_err(raised)?;
+        Ok(Distribution { team: self.team.clone(), dist })
+    }
+
+    /// The same division of another shape, with its halos if they fit.
+    fn resized(&self, shape: Shape) -> PyResult<Distribution> {
+        let shape = shape.extents();
+        let none = vec![0; shape.len()];
+        // Halos that do not fit smaller parts come when they are needed.
+        let without = |_| self.dist.with_halo(&none, &none).and_then(|dist| dist.resized(&shape));
+        let dist = self.dist.resized(&shape).or_else(without).map_err(raised)?;
+        Ok(Distribution { team: self.team.clone(), dist })
+    }
+
     /// The part that owns a cell.
     fn owner(&self, index: &Bound<'_, PyAny>) -> PyResult<usize> {
         self.dist.owner(&cell("owner", index)?).map_err(raised)
@@ -356,8 +385,14 @@ fn divided(
     dims: &Bound<'_, PyAny>,
     rank: usize,
 ) -> PyResult<DistributionBuilder> {
-    let expected = "a Block, Cyclic, Unstructured or None per dimension";
-    let dims: Vec<Option<Division<'_>>> = given(dims, "dims", expected)?;
+    let expected = "a Block, Cyclic, Unstructured, CustomMap or None per dimension";
+    let dims: Vec<Option<Division<'_>>> = given(dims, "dims", expected).or_else(|error| {
+        // A map of somebody's own says itself what is wrong with it.
+        for entry in dims.try_iter().into_iter().flatten() {
+            entry?.getattr_opt("indices_per_part")?;
+        }
+        Err(error)
+    })?;
     if dims.len() != rank {
         let text =
             format!("Distribution: expected {rank} dims, given {}; give one per dimension", dims.len());
@@ -389,6 +424,23 @@ fn indices(list: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
 
 fn pairs<'py>(py: Python<'py>, (lo, hi): (Index, Index)) -> PyResult<Bound<'py, PyTuple>> {
     PyTuple::new(py, lo.iter().copied().zip(hi.iter().copied()))
+}
+
+/// A range of Python's: start, stop, step.
+pub type Triple = (i64, i64, i64);
+
+/// The domain of some ranges.
+pub fn domain(ranges: Vec<Triple>) -> PyResult<Domain> {
+    let range = |(start, stop, step): Triple| IndexRange::new(start, stop, step);
+    let ranges: partita::index::Result<Vec<IndexRange>> = ranges.into_iter().map(range).collect();
+    ranges.and_then(|ranges| Domain::new(&ranges)).map_err(raised)
+}
+
+/// The ranges of a domain.
+pub fn triples(domain: &Domain) -> Vec<Triple> {
+    let triple =
+        |range: &IndexRange| (range.first(), range.first() + range.len() * range.stride(), range.stride());
+    domain.dims().iter().map(triple).collect()
 }
 
 /// The indices that a part owns: per dimension (start, stop), or a NumPy array of indices.

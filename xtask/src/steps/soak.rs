@@ -30,6 +30,7 @@ const CHORES: &[Chore] = &[
         &[("PARTITA_DOMAIN_SEEDS", "40000")],
     ),
     ("nonsense in the environment", "environment", &[], &[("PARTITA_SOAK", "30")]),
+    ("random slices", "arithmetic", &["random_slices"], &[("PARTITA_SOAK", "10000")]),
 ];
 
 /// Runs these programs for long.

@@ -79,7 +79,10 @@ fn domain_of(expr: &NodeExpr, shape: &Index) -> Option<Arc<Domain>> {
     let mut operands = expr.operands().map(|node| node.domain.as_ref());
     let fits = |domain: &&Arc<Domain>| domain.shape() == *shape;
     match expr {
-        Expr::View { base, map } => return Some(Arc::new(base.domain.as_ref()?.seen(shape, map.axes()))),
+        Expr::View { base, map } => {
+            let domain = base.domain.as_ref().filter(|_| shape.rank() > 0)?;
+            return Some(Arc::new(domain.seen(shape, map.axes())));
+        }
         Expr::Apply(..) => operands.flatten().find(fits),
         Expr::Moved { .. } => operands.next()?.filter(fits),
         Expr::Whole(op, _) => match op {

@@ -9,6 +9,7 @@ from typing import Any
 from .. import _native
 from .._core.array import Array
 from .._core.base import array_of
+from .._core.domains import Domain
 from .._core.dtypes import as_dtype, default, int64
 from .._core.memory import NUMBERS, OnDevice, Shape, of_dlpack, of_host, of_parts, placed, refuse_copies, team_of
 from .._core.rules import require_fit
@@ -35,19 +36,27 @@ def _has_dimensions(value: Any) -> bool:
 
 
 def full(
-    shape: Shape, fill_value: Any, dtype: Any = None, dist: Distribution | None = None, *, team: Team | None = None,
+    shape: Shape | Domain | None, fill_value: Any, dtype: Any = None, dist: Distribution | None = None, *, team: Team | None = None,
     device: OnDevice = None, order: str = "C",
 ) -> Array:  # fmt: skip
     """An array filled with one value.
 
     Parameters
     ----------
+    shape : int, tuple of int or Domain
+        Over a `Domain` as `Domain.full`; it has a distribution of its own.
     dtype : optional
         As the value in NumPy: bool, int64, float64 or complex128; see also ``set_default_dtype``.
     team : Team, optional
         Default: that of ``set_default_team``; without one ``PARTITA_PARTS`` parts, by default one on every device that
         ``PARTITA_DEVICE`` names; in a program of several processes, of each.
     """
+    if isinstance(shape, Domain):
+        if dist is not None or team is not None or device is not None:
+            raise ValueError("full: expected a domain alone, which has a distribution, given dist, team or device too; give it to the domain")
+        return shape.full(fill_value, default.of_python(type(fill_value)) if dtype is None else dtype)  # type: ignore[no-any-return]
+    if shape is None:
+        raise TypeError("full: expected a shape or a domain, given none; pass one")
     whole = placed("full", shape, dist, team if device is None else team_of(team, device))
     is_plain = isinstance(fill_value, NUMBERS)
     if not is_plain and _has_dimensions(fill_value):
@@ -65,19 +74,19 @@ def full(
 
 
 def zeros(
-    shape: Shape, dtype: Any = None, dist: Distribution | None = None, *, team: Team | None = None, device: OnDevice = None,
-    order: str = "C",
+    shape: Shape | Domain | None = None, dtype: Any = None, dist: Distribution | None = None, *, team: Team | None = None,
+    device: OnDevice = None, order: str = "C", domain: Domain | None = None,
 ) -> Array:  # fmt: skip
     """An array of zeros (False for bool), by default of floats; see `full`."""
-    return full(shape, 0, default.float if dtype is None else dtype, dist, team=team, device=device)
+    return full(shape if domain is None else domain, 0, default.float if dtype is None else dtype, dist, team=team, device=device)
 
 
 def ones(
-    shape: Shape, dtype: Any = None, dist: Distribution | None = None, *, team: Team | None = None, device: OnDevice = None,
-    order: str = "C",
+    shape: Shape | Domain | None = None, dtype: Any = None, dist: Distribution | None = None, *, team: Team | None = None,
+    device: OnDevice = None, order: str = "C", domain: Domain | None = None,
 ) -> Array:  # fmt: skip
     """An array of ones (True for bool), by default of floats; see `full`."""
-    return full(shape, 1, default.float if dtype is None else dtype, dist, team=team, device=device)
+    return full(shape if domain is None else domain, 1, default.float if dtype is None else dtype, dist, team=team, device=device)
 
 
 def full_like(

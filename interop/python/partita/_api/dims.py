@@ -46,3 +46,56 @@ class Unstructured:
 
     def __repr__(self) -> str:
         return f"partita.Unstructured(<{len(list(self.indices_per_part))} parts>, one_to_one={self.one_to_one})"
+
+
+class CustomMap:
+    """A division of one dimension of one's own. A subclass has ``size``, the extent, ``parts``, and the method ``owner``, which gives
+    the part of an index; it may have ``local_index``, the index's place among those of its part, by default in ascending order.
+    Both are asked once for every index when a distribution is made, in every process, and must answer alike.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> class Halves(pt.CustomMap):  # of even indices and of odd ones, the latter backwards
+    ...     def __init__(self, size):
+    ...         self.size, self.parts = size, 2
+    ...     def owner(self, index):
+    ...         return index % 2
+    ...     def local_index(self, index):
+    ...         return index // 2 if index % 2 == 0 else (self.size - 1 - index) // 2
+    >>> pt.Distribution(6, team=pt.Team(2, "host"), dims=[Halves(6)]).owned(1)
+    (array([5, 3, 1]),)
+    """
+
+    one_to_one = True
+    size: int
+    parts: int
+
+    def owner(self, index: int) -> int:
+        """The part that owns an index."""
+        raise NotImplementedError(f"CustomMap: expected {type(self).__name__} to have a method owner(index); write it")
+
+    def local_index(self, index: int) -> int | None:
+        """The place of an index in its part; None for ascending order."""
+        return None
+
+    @property
+    def indices_per_part(self) -> list[list[int]]:
+        """The indices of each part, in its order."""
+        found: list[dict[int, int]] = [{} for _ in range(operator.index(self.parts))]
+        name = type(self).__name__
+        for index in range(operator.index(self.size)):
+            part = operator.index(self.owner(index))
+            if not 0 <= part < len(found):
+                raise ValueError(f"CustomMap: expected a part below {len(found)}, given owner({index}) = {part}; correct {name}.owner")
+            given = self.local_index(index)
+            place = len(found[part]) if given is None else operator.index(given)
+            if place in found[part]:
+                both = f"{found[part][place]} and {index} of part {part}"
+                raise ValueError(f"CustomMap: expected places of their own, given {place} for {both}; correct {name}.local_index")
+            found[part][place] = index
+        for part, places in enumerate(found):
+            if places and (min(places) < 0 or max(places) >= len(places)):
+                ends = f"{min(places)} to {max(places)} for the {len(places)} indices of part {part}"
+                raise ValueError(f"CustomMap: expected places from 0 on without gaps, given {ends}; correct {name}.local_index")
+        return [[places[n] for n in range(len(places))] for places in found]

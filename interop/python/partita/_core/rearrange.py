@@ -24,7 +24,7 @@ from .dtypes import as_dtype, can_cast, result_type
 from .views.index import Selection, extents_of, one_axis
 from .views.addresses import is_contiguous, reshaped_strides
 from .views.indexing import select, write
-from .views.links import Diagonal, Reshape, Stretch, Strides, view
+from .views.links import Diagonal, Reshape, Stretch, Strides, holder_of, view
 
 __all__ = [
     "broadcast_arrays", "broadcast_to", "concatenate", "diagonal", "expand_dims", "flip", "moveaxis", "permute_dims", "ravel",
@@ -75,7 +75,7 @@ def reshape(x: A, /, shape: int | Sequence[int], order: str = "C", *, copy: bool
     selection = _with_other_ones(x.shape, extents)
     if selection is not None:
         return view(x, selection)
-    source = x._link.source if x._link is not None and isinstance(x._link.op, Reshape) else x
+    source = x._link.source if x._link is not None and isinstance(x._link.op, Reshape) else holder_of(x)
     return view(x, Reshape(extents, strides), source=source)
 
 

@@ -21,7 +21,7 @@ use crate::complex;
 use crate::element::Element;
 use crate::foreign::bytes;
 use crate::python::device::Team;
-use crate::python::distribution::Distribution;
+use crate::python::distribution::{Distribution, Triple, domain, triples};
 use crate::python::part_handle::{self, Part};
 use crate::python::runtime::{detached, raised};
 
@@ -37,6 +37,17 @@ fn same_team(operation: &str, value: &Typed, dist: &Distribution) -> PyResult<()
 
 fn unknown(name: &str) -> PyErr {
     PyValueError::new_err(format!("expected an operation of the engine, given {name}"))
+}
+
+/// Domains name elements, and complex numbers are pairs of elements.
+fn real(operation: &str, value: Typed) -> PyResult<Typed> {
+    match value.element {
+        Element::Real(_) => Ok(value),
+        Element::Complex(_) => Err(PyTypeError::new_err(format!(
+            "{operation}: expected real numbers over a domain, given complex ones; take two arrays, of real and of \
+             imaginary parts"
+        ))),
+    }
 }
 
 fn plain_result(made: partita::Array) -> PyResult<Array> {
@@ -489,6 +500,20 @@ impl Array {
         let value = self.value(py)?;
         let moved = || value.with(value.array.move_to(&dist.team, &value.element.stored(&dist.dist)?));
         detached(py, moved).map(Array::of)
+    }
+
+    /// The same elements under the indices of a domain of this shape, or by position.
+    fn over_domain(&self, py: Python<'_>, ranges: Option<Vec<Triple>>) -> PyResult<Array> {
+        let (value, domain) = (real("over", self.value(py)?)?, ranges.map(domain).transpose()?);
+        let under =
+            || domain.as_ref().map_or_else(|| value.array.by_position(), |domain| value.array.over(domain));
+        detached(py, || value.with(under())).map(Array::of)
+    }
+
+    /// The ranges of the domain that somebody chose, or None.
+    fn domain(&self, py: Python<'_>) -> PyResult<Option<Vec<Triple>>> {
+        let array = self.value(py)?.array;
+        Ok(array.is_over_domain().then(|| triples(&array.domain())))
     }
 
     /// The elements that `axes` select: per dimension of the result (dimension, start, step, count), or

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 from ..._core.array import Array
+from ..._core.domains import At, Domain
 from ..._native import Device, Distribution
 from ..create import zeros
 from ..dims import Block
@@ -37,6 +38,8 @@ class PartBlock(NamedTuple):
     device: Device
     #: The stream on which the device computes; None on the host, and with ``streams=False``.
     stream: Stream | None
+    #: The indices that the part owns of the domain that `map_parts` goes over, if it was given one; see `Domain.local`.
+    domains: list[Domain] | None = None
 
     @property
     def inner(self) -> tuple[slice, ...]:
@@ -46,8 +49,9 @@ class PartBlock(NamedTuple):
 
 
 def map_parts(
-    f: Callable[..., object], *arrays: Array, out: Any = None, halo: Widths = 0, streams: bool = True
-) -> Any:
+    f: Callable[..., object], *arrays: Array, out: Any = None, halo: Widths = 0, streams: bool = True,
+    domain: Domain | None = None,
+) -> Any:  # fmt: skip
     """Calls a function for each part of this process, with the memory of the arrays' parts. Computes. Collective.
 
     ``f(block, *inputs, *outputs)`` gets the parts of ``arrays``, read-only and with current halos, and the parts of the
@@ -72,6 +76,9 @@ def map_parts(
     streams : bool, optional
         On CUDA devices True gives the stream of each device: work that is queued there needs no synchronization.
         With False the devices are idle when ``f`` is called, so that it may use any stream.
+    domain : Domain, optional
+        The indices to go over: ``f`` gets the arrays' elements there, new results are over it, and ``block.domains`` has the
+        indices of the part. Each part goes over what it owns of the first array: Chapel's leader; the others follow.
 
     Returns
     -------
@@ -107,6 +114,19 @@ def map_parts(
         if x.shape != first.shape or x.team != first.team or not x.ndim:
             kinds = f"{x.shape} on {x.team} beside {first.shape} on {first.team}"
             raise ValueError(f"map_parts: expected arrays of one shape with dimensions, on one team, given {kinds}")
+    if domain is not None:
+        # Each part goes over what it owns of the first one's elements there.
+        there = [At(x)[domain] for x in given]
+        leader = Domain(*domain.dims, dist=there[0].dist)
+        call = f
+
+        def f(block: PartBlock, *views: Any) -> None:
+            call(block._replace(domains=leader.local(block.number)), *views)
+
+        targets = [At(x) if isinstance(x, Array) else None for x in wanted]
+        arrays = tuple(there[: len(arrays)])
+        wanted = [x if target is None else target[domain].redistribute(leader.dist).copy() for x, target in zip(wanted, targets, strict=True)]
+        first = there[0]
     dist = first.dist
     wide = _wide(dist, halo)
     results = [x if isinstance(x, Array) else zeros(dist.shape, first.dtype if x is None else x, dist) for x in wanted]
@@ -126,6 +146,11 @@ def map_parts(
             edges = views[0].halo if views else ((0, 0),) * len(dist.shape)
             block = PartBlock(part.index, dist.owned(part.index), edges, device, None if handle is None else Stream(handle))
             f(block, *views, *(parts[n] for parts in outputs))
+    if domain is not None:
+        for n, target in enumerate(targets):
+            if target is not None:
+                target[domain] = results[n]
+            results[n] = results[n].reindex(domain) if target is None else target[domain]
     return tuple(results) if several else results[0]
 
 

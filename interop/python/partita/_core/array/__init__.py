@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 from ... import _native
 from .. import rearrange, reductions, rules
 from ..base import NAMESPACE, BaseArray, made
+from ..domains import At, Domain, domain_of, reindex
 from ..describe import html_of, partitioned, representation, summary, text_of
 from ..dtypes import as_dtype, bfloat16, bool_, int8
 from ..memory import NUMBERS, OnDevice, of_host, team_of, write_all
@@ -81,10 +82,13 @@ class _Absent:
         raise AttributeError(f"'Array' object has no attribute {self._name!r}: {text}")
 
 
-def _unpickled(elements: Any, where: _native.Distribution | _native.Team, dtype: str, is_scalar: bool = False) -> Array:
+def _unpickled(
+    elements: Any, where: _native.Distribution | _native.Team, dtype: str, is_scalar: bool = False, domain: Domain | None = None
+) -> Array:
     """The array of these elements on a distribution; of no dimensions on a team, too, and maybe a scalar. Collective."""
     at = {"team": where} if isinstance(where, _native.Team) else {"dist": where}
-    return (_Scalar if is_scalar else Array)(of_host(elements, dtype, **at))
+    array = (_Scalar if is_scalar else Array)(of_host(elements, dtype, **at))
+    return array if domain is None else reindex(array, domain)
 
 
 class Array(Methods):
@@ -257,6 +261,28 @@ class Array(Methods):
         """The last two dimensions in each other's place."""
         return reductions.matrix_transpose(self)
 
+    @property
+    def domain(self) -> Domain:
+        """The indices of the elements: from 0, unless the array was made over another domain, or computed from one that was."""
+        return domain_of(self)
+
+    @property
+    def at(self) -> At:
+        """The elements by the indices of the domain: ``A.at[-1, 2:5]``, ``A.at[D]``, to be read and assigned to."""
+        return At(self)
+
+    def reindex(self, domain: Domain | None) -> Self:
+        """The same elements under the indices of a domain of this shape; None counts from 0. Copies nothing.
+
+        Examples
+        --------
+        >>> import partita as pt
+        >>> A = pt.arange(4).reindex(pt.Domain[-2:2])
+        >>> A.at[-2:0].tolist(), A.reindex(None).domain.dims
+        ([0, 1], (range(0, 4),))
+        """
+        return reindex(self, domain)
+
     # Other packages and other places.
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
@@ -352,7 +378,8 @@ class Array(Methods):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the gathered elements, the distribution and its team; see `partita._core.ranks.teams` for devices that are not
         there again. Both directions are collective where the teams are over several processes."""
-        return _unpickled, (self.numpy(), self.dist, self.dtype.name, isinstance(self, _Scalar))
+        domain = None if self._native.domain() is None else domain_of(self)
+        return _unpickled, (self.numpy(), self.dist, self.dtype.name, isinstance(self, _Scalar), domain)
 
 
 def _set_shape(self: Array, shape: Any) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from ... import _native
 from ..base import BaseArray
+from ..domains import domain_of
 from ..dtypes import bfloat16, float32
 from ..memory import size, to_host
 from ..ranks.teams import of_members, of_processes
@@ -31,6 +32,8 @@ def text_of(array: BaseArray, **words: Any) -> str:
 
     if not array.ndim:
         return str(np.array(array.item(), array.dtype.dtype))
+    if array._native.domain() is not None and not words:
+        return f"over {domain_of(array)}\n{text_of(array, separator=' ')}"
     options = np.get_printoptions()
     edge = max(int(options["edgeitems"]), 1)
     if array.size <= options["threshold"]:
@@ -58,6 +61,7 @@ def representation(array: BaseArray) -> str:
         if elements is None:
             return summary(array)
         shape = "" if array.size or array.shape == (0,) else f"shape={array.shape}, "
+        shape += "" if array._native.domain() is None else f"over {domain_of(array)}, "
         return f"Array({elements}, {shape}{array.dtype.name}, {_division(array)})"
     except Exception as error:
         # Of arrays that a Loop has, whose memory is lent, or that could not be computed.

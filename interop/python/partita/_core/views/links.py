@@ -60,6 +60,13 @@ def root_of(x: BaseArray) -> BaseArray:
     return x if x._link is None else x._link.root
 
 
+def holder_of(x: BaseArray) -> BaseArray:
+    """The array whose elements ``x`` has all of, in order, as the arrays of domains have; else ``x``."""
+    link = x._link
+    is_whole = link is not None and isinstance(link.op, Selection) and link.op == Selection.whole(link.source.shape)
+    return link.source if is_whole and link is not None else x
+
+
 def view(x: A, op: Op, *, readonly: bool = False, source: BaseArray | None = None) -> A:
     """The elements of ``x`` that ``op`` says, as an array; ``op`` may also be said of another ``source``."""
     if type(x) is BaseArray._scalar_class:
@@ -69,7 +76,7 @@ def view(x: A, op: Op, *, readonly: bool = False, source: BaseArray | None = Non
         return result
     link = x._link
     if source is None:
-        source = x
+        source = holder_of(x)
     if link is not None and isinstance(op, Selection) and isinstance(link.op, Selection):
         composed = op.within(link.op)
         if composed is not None:

@@ -1,0 +1,459 @@
+"""Domains: index sets of one's own choice that arrays live over, as in Chapel. `Domain` has the indices, `At` reads and writes
+by them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from .. import _native
+from .base import A, BaseArray, made
+from .dtypes import as_dtype, default
+from .memory import of_host
+from .views import links
+from .views.index import Selection
+from .watch import in_step
+
+#: The domains of the arrays that were made over one.
+_HOMES: dict[int, tuple[weakref.ref[BaseArray], Domain]] = {}
+
+
+class Domain:
+    """A set of indices, one range per dimension, that arrays live over; see Chapel's domains.
+
+    ``pt.Domain[1:n+1, -2:3]`` has the indices from 1 to n and from -2 to 2: bounds may be negative, ranges may have steps, also
+    negative ones. Arrays made over a domain, and what is computed from them, are read and written by its indices with
+    ``A.at[...]``; ``A[...]`` goes by position, from 0, as always. Arithmetic goes by position, too: operands of unlike shapes are
+    an error if one was made over a domain, numbers excepted; `by_index` takes the common indices instead. The result is
+    over the domain of the first operand that has one; results of reductions, reshapes and joins count from 0.
+
+    Parameters
+    ----------
+    *ranges : slice, range or int
+        One per dimension, at most 8; a number ``n`` means ``0:n``.
+    dist : Distribution, optional
+        Of the domain's shape: the part that has the index at each position.
+    **layout
+        Otherwise what makes a `Distribution` of this shape: ``team``, ``grid``, ``dims``, ``halo``, ``periodic``.
+
+    Raises
+    ------
+    TypeError
+        For sets, dictionaries and the like: domains are rectangular. Sparse index sets are `Unstructured` dimensions.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> D = pt.Domain(slice(0, 5), slice(-1, 4), team=pt.Team(2, "host"))
+    >>> A = D.zeros("int64")
+    >>> A.at[D.interior((-2, 3))] = 7
+    >>> A.at[1, 3].item(), (0, 4) in D, D.low, D.high
+    (7, False, (0, -1), (4, 3))
+    >>> D.set(slice(1, 3), slice(2, 6))  # resizes A, too
+    >>> print(A)
+    over {1:3, 2:6}
+    [[7 7 0 0]
+     [0 0 0 0]]
+    """
+
+    __slots__ = ("__weakref__", "_arrays", "_dist", "_within", "dims")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, *ranges: Any, dist: _native.Distribution | None = None, **layout: Any) -> None:
+        #: The indices of every dimension, as a range.
+        self.dims = _ranges_of(ranges)
+        shape = tuple(map(len, self.dims))
+        if dist is not None and (layout or dist.shape != shape):
+            given = f"dist beside {', '.join(layout)}" if layout else f"one of shape {dist.shape}"
+            raise ValueError(f"Domain: expected a distribution of shape {shape}, given {given}; leave it out for even blocks")
+        self._dist: _native.Distribution | None = _native.Distribution(shape, **layout) if dist is None else dist
+        self._arrays: list[weakref.ref[BaseArray]] = []
+        self._within: tuple[_native.Distribution, tuple[range, ...]] | None = None
+
+    def __class_getitem__(cls, key: Any) -> Domain:
+        return cls(*(key if isinstance(key, tuple) else (key,)))
+
+    # What it is.
+
+    @property
+    def dist(self) -> _native.Distribution:
+        """The part that has the index at each position. Of a domain that goes beyond the one it was made of, the same kinds of maps;
+        for lists and uneven blocks, which have no other size, an error."""
+        if self._dist is None:
+            assert self._within is not None
+            dist, dims = self._within
+            places = [_places_in(r, sub) for r, sub in zip(dims, self.dims, strict=True)]
+            self._dist = dist.resized(self.shape) if None in places else dist.viewed(_triples(places))  # type: ignore[arg-type]
+        return self._dist
+
+    @property
+    def team(self) -> _native.Team:
+        """The members that hold the parts."""
+        return (self._within[0] if self._within is not None else self.dist).team
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.dims)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of indices per dimension."""
+        return tuple(map(len, self.dims))
+
+    @property
+    def size(self) -> int:
+        """The number of indices."""
+        return math.prod(self.shape)
+
+    @property
+    def low(self) -> tuple[int, ...]:
+        """The smallest index per dimension; of an empty domain a ValueError."""
+        return tuple(map(min, self._filled()))
+
+    @property
+    def high(self) -> tuple[int, ...]:
+        """The largest index per dimension; of an empty domain a ValueError."""
+        return tuple(map(max, self._filled()))
+
+    @property
+    def stride(self) -> tuple[int, ...]:
+        """The distance of neighbouring indices per dimension."""
+        return tuple(r.step for r in self.dims)
+
+    def _filled(self) -> tuple[range, ...]:
+        if not self.size:
+            raise ValueError(f"Domain: expected one that has indices, given {self}; ask size first")
+        return self.dims
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __contains__(self, index: Any) -> bool:
+        at = _index_of(index)
+        return len(at) == self.ndim and all(i in r for i, r in zip(at, self.dims, strict=True))
+
+    def __iter__(self) -> Iterator[Any]:
+        """The indices in C order: numbers of one dimension, otherwise tuples."""
+        return iter(self.dims[0]) if self.ndim == 1 else itertools.product(*self.dims)
+
+    def index_order(self, index: Any) -> int:
+        """The position of an index in this order, from 0.
+
+        Raises
+        ------
+        IndexError
+            For others.
+        """
+        return sum(i * math.prod(self.shape[d + 1 :]) for d, i in enumerate(self._place(index)))
+
+    def _place(self, index: Any) -> tuple[int, ...]:
+        if index not in self:
+            raise IndexError(f"index: expected one of {self}, given {index}; ask 'index in domain' first")
+        return tuple(r.index(i) for i, r in zip(_index_of(index), self.dims, strict=True))
+
+    def __eq__(self, other: object) -> bool:
+        return self.dims == other.dims and self.dist == other.dist if isinstance(other, Domain) else NotImplemented
+
+    def __str__(self) -> str:
+        return "{" + ", ".join(f"{r.start}:{r.stop}" + (f":{r.step}" if r.step != 1 else "") for r in self.dims) + "}"
+
+    def __repr__(self) -> str:
+        return f"partita.Domain[{str(self)[1:-1]}] on {self.team.size} parts"
+
+    # Who has what.
+
+    def owner(self, index: Any) -> int:
+        """The part that owns an index. Local: sends nothing."""
+        return self.dist.owner(self._place(index))
+
+    def local(self, part: int) -> list[Domain]:
+        """The indices that a part owns, as domains that have each of them once: one domain for blocks, one per block for cyclic
+        dimensions. Local: sends nothing."""
+        own = [places for owner, places in self.dist.chunks() if owner == operator.index(part)]
+        return [self._sub([r[_slice_of(range(*p))] for r, p in zip(self.dims, places, strict=True)]) for places in own]
+
+    # Other domains. Indices of this one stay with their parts; what goes beyond it is divided in the same way.
+
+    def _sub(self, dims: Sequence[range]) -> Domain:
+        made = object.__new__(Domain)
+        made.dims, made._dist, made._arrays = tuple(dims), None, []
+        made._within = self._within if self._dist is None else (self._dist, self.dims)
+        return made
+
+    def _each(self, name: str, numbers: Any, make: Any) -> Domain:
+        given = numbers if isinstance(numbers, Sequence) else (numbers,) * self.ndim
+        if len(given) != self.ndim:
+            raise ValueError(f"{name}: expected a number, or one for each of {self.ndim} dimensions, given {numbers}; use 0 for none")
+        return self._sub([make(r, operator.index(k)) for r, k in zip(self.dims, given, strict=True)])
+
+    def translate(self, offsets: int | Sequence[int]) -> Domain:
+        """Every index moved by so much, per dimension or in all."""
+        return self._each("translate", offsets, lambda r, k: range(r.start + k, r.stop + k, r.step))
+
+    def expand(self, counts: int | Sequence[int]) -> Domain:
+        """So many indices more at both ends, or fewer for negative numbers."""
+        return self._each("expand", counts, lambda r, k: _stretched(r, -k, len(r) + k))
+
+    def interior(self, counts: int | Sequence[int]) -> Domain:
+        """The last so many indices inside the high end; for negative numbers inside the low end; all for 0."""
+        return self._each("interior", counts, _inside)
+
+    def exterior(self, counts: int | Sequence[int]) -> Domain:
+        """The next so many indices beyond the high end; for negative numbers beyond the low end; all for 0."""
+        return self._each("exterior", counts, lambda r, k: _stretched(r, *_beyond(r, k)))
+
+    def by(self, strides: int | Sequence[int]) -> Domain:
+        """Every so many-th index from the first; for negative numbers from the last, downwards."""
+        return self._each("by", strides, lambda r, k: r[::k])
+
+    def __and__(self, other: Domain) -> Domain:
+        """The common indices, in this domain's order."""
+        if not isinstance(other, Domain):
+            return NotImplemented
+        if other.ndim != self.ndim:
+            raise ValueError(f"&: expected domains of as many dimensions, given {self} and {other}; fix an index first")
+        return self._sub([_common(a, b) for a, b in zip(self.dims, other.dims, strict=True)])
+
+    # Arrays.
+
+    def full(self, value: Any, dtype: Any = None) -> Any:
+        """An array over this domain, filled with a number. `set` resizes it."""
+        kind = as_dtype(default.float if dtype is None else dtype)
+        return self._declared(_native.Array.full(self.dist, kind.name, value))
+
+    def zeros(self, dtype: Any = None) -> Any:
+        """An array of zeros over this domain."""
+        return self.full(0, dtype)
+
+    def ones(self, dtype: Any = None) -> Any:
+        """An array of ones over this domain."""
+        return self.full(1, dtype)
+
+    def array(self, values: Any, dtype: Any = None) -> Any:
+        """An array over this domain with the elements of an array or nested lists of its shape, in order."""
+        import numpy as np
+
+        values = values if isinstance(values, BaseArray) else np.asarray(values)
+        if values.shape != self.shape:
+            raise ValueError(f"Domain.array: expected values of shape {self.shape}, given {values.shape}; slice them")
+        given = values if isinstance(values, BaseArray) else BaseArray._class(of_host(values, dist=self.dist))
+        given = given if dtype is None else given.astype(dtype)
+        moved = given._native if given.dist == self.dist else given._native.redistribute(self.dist)
+        return self._declared(moved.copy())
+
+    def _declared(self, native: _native.Array) -> BaseArray:
+        """An array of this domain. It is a view of all of another one, to which its views are linked: when the domain changes, it
+        shows a new one, and they stay."""
+        array: BaseArray = links.view(made(native.over_domain(_triples(self.dims))), Selection.whole(self.shape))
+        self._arrays = [known for known in self._arrays if known() is not None]
+        self._arrays.append(weakref.ref(array))
+        key = id(array)
+        _HOMES[key] = weakref.ref(array, lambda _: _HOMES.pop(key, None)), self
+        return array
+
+    def set(self, *ranges: Any, dist: _native.Distribution | None = None) -> None:
+        """Other indices, one range per dimension, for the domain and for every array that was made over it: elements of common
+        indices keep their values, others are zero. Views, copies, exports and recorded expressions keep what they had.
+        Computes. Collective.
+
+        Parameters
+        ----------
+        *ranges : slice, range or int
+        dist : Distribution, optional
+            Of the new shape; by default the same kinds of maps.
+
+        Raises
+        ------
+        RuntimeError, ValueError
+            Inside the step of a Loop, if the memory of an array is lent, and for another number of dimensions.
+        NotImplementedError
+            For lists and uneven blocks without ``dist``. Nothing has changed after an error.
+        """
+        if in_step():
+            raise RuntimeError("Domain.set: expected no Loop to be running, given one; change domains between runs")
+        dims = _ranges_of(ranges)
+        if len(dims) != self.ndim:
+            raise ValueError(f"Domain.set: expected {self.ndim} ranges, given {len(dims)}; make another domain for another rank")
+        shape = tuple(map(len, dims))
+        dist = self.dist.resized(shape) if dist is None else Domain(*dims, dist=dist).dist
+        kept = [_common(new, old) for new, old in zip(dims, self.dims, strict=True)]
+        to, of = (tuple(_slice_of(_places_in(r, k)) for r, k in zip(whole, kept, strict=True)) for whole in (dims, self.dims))  # type: ignore[arg-type]
+        arrays = [array for known in self._arrays if (array := known()) is not None]
+        fresh: list[Any] = [made(_native.Array.full(dist, array.dtype.name, 0).over_domain(_triples(dims))) for array in arrays]
+        for new, array in zip(fresh, arrays, strict=True):
+            links.put(new, _selection(to, shape), array._native.view(_selection(of, self.shape)))
+        for new, array in zip(fresh, arrays, strict=True):
+            links.forget(links.root_of(array))
+            array._link = links.view(new, Selection.whole(shape))._link
+        self.dims, self._dist = dims, dist
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _domain, (self.dims, self.dist)
+
+
+def _domain(dims: tuple[range, ...], dist: _native.Distribution) -> Domain:
+    return Domain(*dims, dist=dist)
+
+
+class At:
+    """The elements of an array by the indices of its domain: ``A.at[-1, 2:5]``, ``A.at[D]``; to be read and assigned to.
+
+    Per dimension an index, a slice or range of indices, or ``...``; what a slice leaves out is the domain's end. An index that the
+    domain does not have is an IndexError.
+    """
+
+    __slots__ = ("_array",)
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._array[self._places(key)]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._array[self._places(key)] = value
+
+    def _places(self, key: Any) -> tuple[Any, ...]:
+        domain = domain_of(self._array)
+        keys = key.dims if isinstance(key, Domain) else key if isinstance(key, tuple) else (key,)
+        if keys.count(...) > 1 or len(keys) - keys.count(...) > domain.ndim:
+            raise IndexError(f"at: expected at most one '...' and {domain.ndim} indices, given {len(keys)}; drop some")
+        missing = (slice(None),) * (domain.ndim - len(keys) + keys.count(...))
+        dots = keys.index(...) if ... in keys else len(keys)
+        full = (*keys[:dots], *missing, *keys[dots + 1 :])
+        return tuple(_places_of(k, r, d, domain) for d, (k, r) in enumerate(zip(full, domain.dims, strict=True)))
+
+
+def _places_of(key: Any, r: range, d: int, domain: Domain) -> Any:
+    """An index or indices as positions."""
+    if isinstance(key, slice):
+        start, stop = (end if given is None else operator.index(given) for given, end in ((key.start, r.start), (key.stop, r.stop)))
+        key = range(start, stop, r.step if key.step is None else operator.index(key.step))
+    single = not isinstance(key, range)
+    places = _places_in(r, range(operator.index(key), operator.index(key) + 1) if single else key)
+    if places is None:
+        given = key if single else f"{key.start}:{key.stop}:{key.step}"
+        raise IndexError(f"at: expected indices of {domain}, given {given} in dimension {d}; intersect the domains with &")
+    return places[0] if single else _slice_of(places)
+
+
+def domain_of(x: BaseArray) -> Domain:
+    """The domain of an array: the one that it was made over, otherwise one with its indices on its distribution."""
+    known = _HOMES.get(id(x))
+    if known is not None and known[0]() is x:
+        return known[1]
+    triples = x._native.domain()
+    dims = [range(n) for n in x.shape] if triples is None else [range(*triple) for triple in triples]
+    return Domain(*dims, dist=x.dist)
+
+
+def reindex(x: A, domain: Domain | None) -> A:
+    """The elements under other indices, of a domain of the array's shape; None counts from 0. Copies nothing."""
+    return made(x._native.over_domain(None if domain is None else _triples(domain.dims)))  # type: ignore[no-any-return]
+
+
+def by_index(*arrays: A) -> list[A]:
+    """The elements of all arrays at the indices that all of them have, in the order of the first: views, for arithmetic by index
+    rather than by position.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> A, B = pt.Domain[0:4].array([1, 2, 3, 4]), pt.Domain[2:6].array([10, 20, 30, 40])
+    >>> a, b = pt.by_index(A, B)
+    >>> print(a + b)
+    over {2:4}
+    [13 24]
+    """
+    if not arrays:
+        return []
+    common = domain_of(arrays[0])
+    for x in arrays[1:]:
+        common = common & domain_of(x)
+    return [At(x)[common] if x._native.domain() is not None else reindex(At(x)[common], common) for x in arrays]
+
+
+def _selection(key: tuple[slice, ...], shape: tuple[int, ...]) -> Selection:
+    selection = Selection.of(key, shape)
+    assert selection is not None, "slices alone"
+    return selection
+
+
+def _triples(dims: Iterable[range]) -> list[tuple[int, int, int]]:
+    return [(r.start, r.start + len(r) * r.step, r.step) for r in dims]
+
+
+def _ranges_of(given: Sequence[Any]) -> tuple[range, ...]:
+    if len(given) == 1 and isinstance(given[0], (tuple, Domain)):
+        given = given[0].dims if isinstance(given[0], Domain) else given[0]
+    return tuple(map(_range_of, given))
+
+
+def _range_of(given: Any) -> range:
+    if isinstance(given, range):
+        return given
+    if isinstance(given, slice) and given.stop is not None:
+        return range(*(usual if end is None else operator.index(end) for end, usual in zip((given.start, given.stop, given.step), (0, 0, 1), strict=True)))
+    if hasattr(given, "__index__"):
+        return range(operator.index(given))
+    expected = "ranges such as 1:n+1, because domains are rectangular"
+    raise TypeError(f"Domain: expected {expected}, given {given!r}; use partita.Unstructured for a sparse dimension")
+
+
+def _index_of(index: Any) -> tuple[int, ...]:
+    return tuple(map(operator.index, index if isinstance(index, tuple) else (index,)))
+
+
+def _places_in(r: range, sub: range) -> range | None:
+    """The places of indices in a range; None if it lacks one."""
+    if not sub:
+        return range(0)
+    if sub[0] not in r or sub[-1] not in r or (len(sub) > 1 and sub.step % r.step):
+        return None
+    first, step = r.index(sub[0]), sub.step // r.step or 1
+    return range(first, first + len(sub) * step, step)
+
+
+def _slice_of(places: range) -> slice:
+    stop = places[-1] + (1 if places.step > 0 else -1) if places else places.start
+    return slice(places.start, None if stop < 0 else stop, places.step)
+
+
+def _stretched(r: range, first: int, stop: int) -> range:
+    """The indices from place ``first`` to before place ``stop``, which may lie beyond the ends."""
+    start = r.start + first * r.step
+    return range(start, start + max(stop - first, 0) * r.step, r.step)
+
+
+def _inside(r: range, count: int) -> range:
+    if abs(count) > len(r):
+        raise ValueError(f"interior: expected at most the {len(r)} indices of {r.start}:{r.stop}, given {count}; take fewer")
+    if count == 0:
+        return r
+    return r[len(r) - abs(count) :] if (count > 0) == (r.step > 0) else r[: abs(count)]
+
+
+def _beyond(r: range, count: int) -> tuple[int, int]:
+    if count == 0:
+        return 0, len(r)
+    return (len(r), len(r) + abs(count)) if (count > 0) == (r.step > 0) else (-abs(count), 0)
+
+
+def _common(a: range, b: range) -> range:
+    """The common members of two ranges, in the order of the first."""
+    if not a or not b:
+        return a[:0]
+    divisor = math.gcd(a.step, b.step)
+    if (b.start - a.start) % divisor:
+        return a[:0]
+    # The places in `a` of members of `b`, one and their distance; see the Chinese remainder theorem.
+    period = abs(b.step) // divisor
+    place = (b.start - a.start) // divisor * pow(a.step // divisor, -1, period) % period if period > 1 else 0
+    met = a[place::period]
+    first, last = (min(b), max(b)) if met.step > 0 else (max(b), min(b))
+    return met[max(0, -((met.start - first) // met.step)) : max(0, (last - met.start) // met.step + 1)]
