@@ -38,6 +38,10 @@
 //! **Values.** A value never changes. [`Array::assign`] and `+=` give the handle a new value; clones and
 //! recorded expressions keep the old one.
 //!
+//! **Domains.** Elements may have indices of one's own choice, also negative and strided ones: [`Array::over`]
+//! a [`Domain`](index::Domain). Views and results keep them; [`Array::at`] and [`array::by_index`] go by them.
+//! `examples/channel.rs` computes on a staggered grid.
+//!
 //! **Loops.** [`Loop`] runs a time step again and again: it records the first steps and replays their
 //! commands without the host's work. The step must do the same every time; numbers that change go through
 //! [`Loop::with_numbers`].
@@ -113,7 +117,8 @@ pub use team::Team;
 /// Names that most programs need: `use partita::prelude::*`.
 pub mod prelude {
     pub use crate::array::collective::{Collective, Partition};
-    pub use crate::array::{Array, Element, Loop, NewAxis, Operand, Padding, assign_all, by_index, eval_all};
+    pub use crate::array::{Array, Element, Loop, NewAxis, Operand, Padding};
+    pub use crate::array::{assign_all, by_index, eval_all, for_each_chunk};
     pub use crate::device::{Device, DeviceKind};
     pub use crate::index::{CustomMap, DimMap, Distribution, Domain, IndexRange, Region};
     pub use crate::operators::{self, Boundary, Side};

@@ -2,20 +2,23 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod found;
 mod kinds;
 mod model;
+mod pairs;
 
-use std::any::Any;
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, ThreadId};
+use std::time::{Duration, Instant};
 
-use kinds::kinds_to;
-use model::ModelArray;
-use partita::index::{
-    CustomMap, DimMap, Distribution, Domain, DomainKind, DomainMap, ErrorKind, Index, IndexRange,
-    IterationChunk, MappedDomain, Region, Result, serial_write, zip,
-};
+use found::devices;
+use kinds::{Kind, kinds_to};
+use model::{Draw, Model};
+use pairs::over;
+use partita::index::{Chunk, ErrorKind, Index};
+use partita::prelude::*;
 use proptest::prelude::*;
 
 fn range(start: i64, stop: i64, stride: i64) -> IndexRange {
@@ -26,27 +29,18 @@ fn domain<const N: usize>(ranges: [(i64, i64, i64); N]) -> Domain {
     Domain::new(&ranges.map(|(start, stop, stride)| range(start, stop, stride))).unwrap()
 }
 
-fn mapped(dist: Distribution, indices: Domain) -> MappedDomain {
-    MappedDomain::new(Arc::new(dist), indices)
-}
-
 fn ranges() -> impl Strategy<Value = IndexRange> {
     (-12..12i64, 0..9i64, prop_oneof![-4..0i64, 1..5i64])
         .prop_map(|(start, len, stride)| range(start, start + len * stride, stride))
 }
 
-/// Two to four ranges of one length, each with its own start and direction.
-fn zipped() -> impl Strategy<Value = (Vec<Vec<IndexRange>>, Vec<i64>)> {
-    let dims = prop::collection::vec(0..7i64, 1..=3);
-    (dims, 2..5usize).prop_flat_map(|(shape, items)| {
-        let range = |len: i64| {
-            (-9..9i64, prop_oneof![-3..0i64, 1..4i64]).prop_map(move |(start, stride)| {
-                IndexRange::new(start, start + len * stride, stride).unwrap()
-            })
-        };
-        let one: Vec<_> = shape.iter().map(|&len| range(len)).collect();
-        (prop::collection::vec(one, items), Just(shape))
-    })
+/// One small map per dimension, for up to three dimensions.
+fn mixtures() -> impl Strategy<Value = Vec<Kind>> {
+    prop_oneof![
+        prop::collection::vec(kinds_to(20), 1),
+        prop::collection::vec(kinds_to(7), 2),
+        prop::collection::vec(kinds_to(4), 3),
+    ]
 }
 
 proptest! {
@@ -80,123 +74,31 @@ proptest! {
         prop_assert_eq!(w.undensify(&dense).unwrap(), s);
     }
 
+    /// The leader is the domain's own; followers are domains of other bounds and strides.
     #[test]
-    fn zipping_any_maps_gives_the_serial_result(
-        (items, shape) in zipped(), seed in prop::collection::vec(kinds_to(12), 3), blocks in 1..4i64,
+    fn leaders_of_all_kinds_of_maps_cover_every_index_once_and_followers_go_with_them(
+        kinds in mixtures(), seed in any::<u64>(),
     ) {
-        let domains: Vec<Domain> = items.iter().map(|ranges| Domain::new(ranges).unwrap()).collect();
-        let grids: Vec<i64> = shape.iter().zip(&seed).map(|(_, kind)| kind.lists().len() as i64).collect();
-        // The items are divided by different maps: blocks, cyclic, block-cyclic, replicated, in turn.
-        let dist = |item: usize| {
-            let start = Distribution::builder(&shape).grid(&grids);
-            (0..shape.len())
-                .fold(start, |b, d| match (item + d) % 4 {
-                    0 => b,
-                    1 => b.cyclic(d, 1),
-                    2 => b.cyclic(d, blocks + 1),
-                    _ => b.replicated(d),
-                })
-                .build()
-                .unwrap()
-        };
-        for turn in 0..4 {
-            let mapped: Vec<MappedDomain> = domains
-                .iter()
-                .enumerate()
-                .map(|(item, indices)| mapped(dist(item + turn), indices.clone()))
-                .collect();
-            let items: Vec<&MappedDomain> = mapped.iter().collect();
-            let mut parallel = Vec::new();
-            zip(&items, |part, indices| {
-                assert_eq!(part, items[0].index_to_part(&indices[0]).unwrap());
-                parallel.push(indices.to_vec());
-            })
-            .unwrap();
-            let mut walks: Vec<_> = domains.iter().map(Domain::iter).collect();
-            let mut serial: Vec<Vec<Index>> = std::iter::from_fn(|| {
-                walks.iter_mut().map(Iterator::next).collect::<Option<Vec<Index>>>()
-            })
-            .collect();
-            parallel.sort();
-            serial.sort();
-            prop_assert_eq!(&parallel, &serial);
+        let (dist, mut draw) = (over(&kinds.iter().map(Kind::build).collect::<Vec<_>>()), Draw(seed));
+        let [whole, second, third] = [0; 3].map(|_| draw.domain(&dist.shape()));
+        let (mut owners, mut zipped) = (HashMap::new(), Vec::new());
+        for Chunk { part, places } in whole.chunks(&dist).unwrap() {
+            let [first, second, third] =
+                [&whole, &second, &third].map(|domain| domain.undensify(&places).unwrap());
+            prop_assert_eq!(whole.densify(&first).unwrap(), places);
+            for ((index, two), three) in first.iter().zip(second.iter()).zip(third.iter()) {
+                prop_assert!(owners.insert(index, part).is_none());
+                prop_assert_eq!(whole.owner(&dist, &index).unwrap(), part);
+                prop_assert_eq!(dist.owner(&whole.place(&index).unwrap()).unwrap(), part);
+                zipped.push((index, two, three));
+            }
         }
-    }
-
-    #[test]
-    fn parallel_iterators_of_every_kind_cover_every_index_once(kind in kinds_to(20), stride in 1..4i64) {
-        let size = kind.size();
-        let dist = Distribution::builder(&[size]).map(0, kind.build()).build().unwrap();
-        let whole = mapped(dist.clone(), domain([(5, 5 - size * stride, -stride)]));
-        let mut seen = HashMap::new();
-        whole
-            .for_each(|part, index| {
-                assert!(seen.insert(*index, part).is_none());
-            })
-            .unwrap();
-        prop_assert_eq!(seen.len() as i64, size);
-        for (index, part) in seen {
-            prop_assert_eq!(whole.index_to_part(&index).unwrap(), part);
-            let order = whole.indices().index_order(&index).unwrap();
-            prop_assert_eq!(dist.owner(&[order]).unwrap(), part);
-        }
-    }
-
-    #[test]
-    fn resizing_keeps_the_values_of_common_indices(
-        before in prop::collection::vec(ranges(), 2), after in prop::collection::vec(ranges(), 2),
-    ) {
-        let (before, after) = (Domain::new(&before).unwrap(), Domain::new(&after).unwrap());
-        let dist = Distribution::builder(&before.shape()).grid(&[2, 2]).cyclic(1, 2).build().unwrap();
-        let mut array = ModelArray::new(&mapped(dist, before.clone()), |index| 100 * index[0] + index[1] + 7);
-        array.resize(after.clone());
-        prop_assert_eq!(array.domain.indices(), &after);
-        prop_assert_eq!(array.domain.version(), 1);
-        for index in after.iter() {
-            let expected = if before.member(&index) { 100 * index[0] + index[1] + 7 } else { 0 };
-            prop_assert_eq!(array.read(&index), expected);
-            prop_assert_eq!(array.lives_at(&index), array.domain.index_to_part(&index).ok());
-        }
-    }
-}
-
-/// A user's map with the required methods only: the last dimension is dealt in halves, the rest left alone.
-#[derive(Debug, Default)]
-struct Halves {
-    leaders: AtomicUsize,
-}
-
-impl DomainMap for Halves {
-    fn name(&self) -> &str {
-        "halves"
-    }
-
-    fn parts(&self) -> usize {
-        2
-    }
-
-    fn divide(&self, whole: &Domain) -> Result<Vec<IterationChunk>> {
-        self.leaders.fetch_add(1, Ordering::Relaxed);
-        let last = whole.rank() - 1;
-        let len = whole.shape()[last];
-        let piece = |part: usize| {
-            let (start, stop) = if part == 0 { (0, len / 2) } else { (len / 2, len) };
-            let mut ranges: Vec<IndexRange> = whole.shape().iter().map(|&n| range(0, n, 1)).collect();
-            ranges[last] = range(start, stop, 1);
-            Ok(IterationChunk { part, dense: Domain::new(&ranges)? })
-        };
-        (0..2).map(piece).collect()
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
-impl Halves {
-    /// A method that the interface does not know.
-    fn leaders_so_far(&self) -> usize {
-        self.leaders.load(Ordering::Relaxed)
+        let serial = whole.iter().zip(second.iter()).zip(third.iter()).map(|((a, b), c)| (a, b, c));
+        let mut serial: Vec<_> = serial.collect();
+        prop_assert_eq!(owners.len(), serial.len());
+        zipped.sort();
+        serial.sort();
+        prop_assert_eq!(zipped, serial);
     }
 }
 
@@ -225,140 +127,121 @@ impl CustomMap for Parity {
     }
 }
 
+/// What each part's memory has is what the leader places there.
 #[test]
-fn an_array_has_a_domain_and_a_domain_has_a_distribution() {
-    let dist = Distribution::default_partition(2, &[4]).unwrap();
-    let domain = mapped(dist, domain([(1, 5, 1)]));
-    let array: ModelArray<i64> = ModelArray::new(&domain, |index| index[0]);
-    assert_eq!((domain.map().unwrap().parts(), array.values()), (2, vec![1, 2, 3, 4]));
+fn chunks_are_where_the_elements_are() {
+    for device in devices() {
+        for seed in 0..if device.kind() == DeviceKind::Host { 60 } else { 6 } {
+            let mut draw = Draw(seed);
+            let team = Team::on(std::slice::from_ref(&device), 1 + draw.below(7) as usize).unwrap();
+            let shape = [draw.between(1, 9), draw.between(1, 9)];
+            let (dist, whole) = (draw.dist(&shape, team.size()), draw.domain(&shape));
+            // Numbers that come once.
+            let array = Array::from_fn(&team, &dist, |at| (at[0] * 100 + at[1]) as i32).unwrap().over(&whole);
+            let memory: Vec<Vec<i32>> =
+                (0..team.size()).map(|part| array.part_to_vec(part).unwrap()).collect();
+            let dist = array.distribution().unwrap();
+            for Chunk { part, places } in array.domain().chunks(&dist).unwrap() {
+                for (at, index) in places.iter().zip(whole.undensify(&places).unwrap().iter()) {
+                    let value = (at[0] * 100 + at[1]) as i32;
+                    assert!(memory[part].contains(&value), "{device:?} {dist} {index}");
+                    assert_eq!(array.get_at(&index).unwrap(), value.into());
+                }
+            }
+        }
+    }
+}
+
+/// The parts wait for each other inside the loop, which a loop that takes one after the other would never end.
+#[test]
+fn parts_run_their_chunks_at_the_same_time_on_threads_of_their_own() {
+    let team = Team::on(&[Device::host()], 5).unwrap();
+    let dist = Distribution::builder(&[12]).parts(5).cyclic(0, 1).build().unwrap();
+    let (array, model) = Model::made(&team, &dist, &domain([(8, -4, -1)]), 1);
+    let follower = domain([(100, 136, 3)]);
+    let (seen, inside) = (Mutex::new(Vec::new()), AtomicUsize::new(0));
+    let begun = Mutex::new(HashSet::new());
+    for_each_chunk(&team, &array.domain(), &dist, |chunk, indices| {
+        if begun.lock().unwrap().insert(chunk.part) {
+            inside.fetch_add(1, Ordering::SeqCst);
+            let late = Instant::now() + Duration::from_secs(10);
+            while inside.load(Ordering::SeqCst) < 5 {
+                assert!(Instant::now() < late, "the parts do not run together");
+                thread::yield_now();
+            }
+        }
+        let others = follower.undensify(&chunk.places)?;
+        let each = indices.iter().zip(others.iter()).map(|(index, other)| (index, other, chunk.part));
+        seen.lock().unwrap().extend(each.map(|entry| (thread::current().id(), entry)));
+        Ok(())
+    })
+    .unwrap();
+    let mut seen = seen.into_inner().unwrap();
+    let threads: HashMap<usize, HashSet<ThreadId>> =
+        seen.iter().fold(HashMap::new(), |mut threads, entry| {
+            threads.entry(entry.1.2).or_insert_with(HashSet::new).insert(entry.0);
+            threads
+        });
+    let different: HashSet<ThreadId> = threads.values().flatten().copied().collect();
+    assert!(threads.values().all(|ids| ids.len() == 1) && !different.contains(&thread::current().id()));
+    assert_eq!((threads.len(), different.len()), (5, 5));
+    seen.sort_by_key(|(_, entry)| entry.1);
+    let expected = model.domain.iter().zip(follower.iter()).enumerate();
+    let expected: Vec<_> = expected.map(|(place, (index, other))| (index, other, place % 5)).collect();
+    assert_eq!(seen.iter().map(|(_, entry)| *entry).collect::<Vec<_>>(), expected);
 }
 
 #[test]
-fn layouts_on_one_part_use_the_same_interface() {
-    let layout = mapped(Distribution::builder(&[2, 3]).build().unwrap(), domain([(0, 2, 1), (3, 0, -1)]));
-    let chunks = layout.leader().unwrap();
+fn the_error_of_the_first_part_that_fails_is_the_loops_and_the_others_end() {
+    let team = Team::on(&[Device::host()], 4).unwrap();
+    let dist = Distribution::default_partition(4, &[8]).unwrap();
+    let whole = domain([(0, 8, 1)]);
+    let ended = AtomicUsize::new(0);
+    let failed = for_each_chunk(&team, &whole, &dist, |chunk, indices| {
+        ended.fetch_add(1, Ordering::SeqCst);
+        let index = indices.nth(0).unwrap()[0];
+        // Part 2 fails first.
+        thread::sleep(Duration::from_millis(if chunk.part == 1 { 50 } else { 0 }));
+        if chunk.part == 0 { Ok(()) } else { whole.place(&[100 + index]).map(|_| ()).map_err(Into::into) }
+    });
+    assert!(failed.unwrap_err().to_string().contains("given (102)"));
+    assert_eq!(ended.into_inner(), 4);
+    let nothing = |_: &Chunk, _: &Domain| panic!("must not run");
+    let error = for_each_chunk(&team, &domain([(0, 9, 1)]), &dist, nothing).unwrap_err().to_string();
+    assert!(error.contains("a distribution of shape (9), given (8)"), "{error}");
+    let three = Distribution::default_partition(3, &[8]).unwrap();
+    assert!(for_each_chunk(&team, &whole, &three, nothing).is_err());
+}
+
+#[test]
+fn domains_of_one_part_or_without_indices_or_dimensions_have_leaders_too() {
+    let layout = Distribution::builder(&[2, 3]).build().unwrap();
+    let whole = domain([(0, 2, 1), (3, 0, -1)]);
+    let chunks = whole.chunks(&layout).unwrap();
     assert_eq!((chunks.len(), chunks[0].part), (1, 0));
-    assert_eq!(layout.follower(&chunks[0].dense).unwrap(), *layout.indices());
+    assert_eq!(whole.undensify(&chunks[0].places).unwrap(), whole);
+    let none = Distribution::default_partition(3, &[0]).unwrap();
+    assert!(domain([(5, 5, 1)]).chunks(&none).unwrap().is_empty());
 }
 
 #[test]
-fn a_custom_map_is_reached_by_downcast() {
-    let domain = MappedDomain::new(Arc::new(Halves::default()), domain([(0, 4, 1)]));
-    domain.leader().unwrap();
-    let map = domain.map().unwrap().as_any().downcast_ref::<Halves>().unwrap();
-    assert_eq!(map.leaders_so_far(), 1);
-    assert!(domain.map().unwrap().as_any().downcast_ref::<Distribution>().is_none());
+fn a_follower_takes_any_places_in_its_own_order() {
+    let whole = domain([(3, -1, -1), (0, 12, 2)]);
+    // No leader makes these: every third column, backwards.
+    let strange = domain([(1, 3, 1), (5, -1, -3)]);
+    let walk: Vec<Index> = whole.undensify(&strange).unwrap().iter().collect();
+    assert_eq!(walk, [[2, 10], [2, 4], [1, 10], [1, 4]].map(Index::from));
+    assert!(whole.undensify(&domain([(0, 5, 1), (0, 1, 1)])).is_err());
+    assert!(whole.undensify(&domain([(0, 1, 1)])).is_err());
 }
 
 #[test]
-fn a_clone_is_equal_and_independent_and_prints_itself() {
-    let map: Arc<dyn DomainMap> = Arc::new(Distribution::default_partition(2, &[4]).unwrap());
-    let copy = map.duplicate().unwrap();
-    assert!(copy.equal(&*map) && !Arc::ptr_eq(&copy, &map));
-    let domain = MappedDomain::new(map.clone(), domain([(1, 5, 1)]));
-    assert!(format!("{map:?}").starts_with("Distribution {"), "{map:?}");
-    assert_eq!(domain.indices().to_string(), "{1:5}");
-    let shown = format!("{domain:?}");
-    assert!(
-        ["MappedDomain", "version: 0", "Distribution"].iter().all(|word| shown.contains(word)),
-        "{shown}"
-    );
-}
-
-#[test]
-fn maps_are_equal_when_they_divide_alike() {
-    let of =
-        |parts: usize| mapped(Distribution::default_partition(parts, &[4]).unwrap(), domain([(0, 4, 1)]));
+fn distributions_are_equal_when_they_divide_alike() {
+    let of = |parts| Distribution::default_partition(parts, &[4]).unwrap();
     assert_eq!(of(2), of(2));
     assert_ne!(of(2), of(4));
-    // A map that does not say is equal to itself only.
-    let halves: Arc<dyn DomainMap> = Arc::new(Halves::default());
-    let over = |map: &Arc<dyn DomainMap>| MappedDomain::new(map.clone(), domain([(0, 4, 1)]));
-    assert_eq!(over(&halves), over(&halves));
-    assert_ne!(over(&halves), MappedDomain::new(Arc::new(Halves::default()), domain([(0, 4, 1)])));
-}
-
-#[test]
-fn a_domain_has_rank_strides_and_a_map() {
-    let domain = mapped(Distribution::builder(&[3, 2]).build().unwrap(), domain([(1, 7, 2), (5, 3, -1)]));
-    assert_eq!((domain.indices().rank(), domain.indices().stride()), (2, Index::from([2, -1])));
-    assert_eq!(domain.map().unwrap().name(), "distribution");
-}
-
-#[test]
-fn non_rectangular_domains_are_errors() {
-    let map: Arc<dyn DomainMap> = Arc::new(Halves::default());
-    let make = |kind| MappedDomain::of_kind(kind, map.clone(), domain([(0, 4, 1)]));
-    assert!(make(DomainKind::Rectangular).is_ok());
-    for kind in [DomainKind::Associative, DomainKind::Opaque, DomainKind::Sparse] {
-        let error = make(kind).unwrap_err();
-        assert_eq!(error.kind, ErrorKind::Unsupported);
-        assert!(error.to_string().contains(&format!("{kind:?} over the map `halves`")));
-    }
-}
-
-#[test]
-fn one_map_serves_domains_of_any_rank_and_stride() {
-    let map: Arc<dyn DomainMap> = Arc::new(Halves::default());
-    for indices in [domain([(0, 4, 1)]), domain([(9, 0, -2)])] {
-        assert_eq!(MappedDomain::new(map.clone(), indices.clone()).indices(), &indices);
-    }
-    let plane = MappedDomain::new(map.clone(), domain([(0, 2, 1), (0, 3, 1)]));
-    let mut count = 0;
-    plane.for_each(|_, _| count += 1).unwrap();
-    assert_eq!(count, 6);
-}
-
-#[test]
-fn indices_of_a_domain_are_ranges_and_can_be_set() {
-    let mut domain_a = mapped(Distribution::builder(&[3]).parts(2).build().unwrap(), domain([(1, 7, 2)]));
-    assert_eq!(domain_a.indices().dims(), [range(1, 7, 2)]);
-    let kept = domain_a.set_indices(domain([(3, 12, 1)])).unwrap();
-    assert_eq!(domain_a.indices().dims(), [range(3, 12, 1)]);
-    assert_eq!(kept.iter().map(|i| i[0]).collect::<Vec<_>>(), [3, 5]);
-    let ranges = [range(0, 5, 1)];
-    domain_a.set_indices(Domain::new(&ranges).unwrap()).unwrap();
-    assert_eq!((domain_a.indices().dims(), domain_a.version()), (&ranges[..], 2));
-}
-
-#[test]
-fn assigning_a_domain_of_another_rank_is_an_error() {
-    let mut line = mapped(Distribution::builder(&[3]).build().unwrap(), domain([(0, 3, 1)]));
-    let before = line.clone();
-    let error = line.set_indices(domain([(0, 3, 1), (0, 2, 1)])).unwrap_err();
-    assert_eq!((error.kind, line == before, line.version()), (ErrorKind::Rank, true, 0));
-}
-
-#[test]
-fn iteration_is_in_default_order_and_scalar_in_one_dimension() {
-    let scalars: Vec<i64> = domain([(8, 0, -3)]).dim(0).iter().collect();
-    assert_eq!(scalars, [8, 5, 2]);
-    let tuples: Vec<Index> = domain([(8, 0, -3), (1, 3, 1)]).iter().collect();
-    assert_eq!(tuples[..3], [Index::from([8, 1]), Index::from([8, 2]), Index::from([5, 1])]);
-    assert_eq!(domain([]).iter().collect::<Vec<_>>(), [Index::zeros(0)]);
-}
-
-#[test]
-fn only_the_leader_of_the_first_operand_runs() {
-    let (a, b) = (Arc::new(Halves::default()), Arc::new(Halves::default()));
-    let first = MappedDomain::new(a.clone(), domain([(0, 5, 1)]));
-    let second = MappedDomain::new(b.clone(), domain([(10, 0, -2)]));
-    let mut pairs = Vec::new();
-    zip(&[&first, &second], |part, indices| pairs.push((part, indices[0][0], indices[1][0]))).unwrap();
-    assert_eq!(pairs, [(0, 0, 10), (0, 1, 8), (1, 2, 6), (1, 3, 4), (1, 4, 2)]);
-    assert_eq!((a.leaders_so_far(), b.leaders_so_far()), (1, 0));
-}
-
-#[test]
-fn a_follower_iterates_any_range_in_default_order() {
-    let dist = Distribution::builder(&[4, 6]).grid(&[2, 2]).cyclic(1, 2).build().unwrap();
-    let whole = mapped(dist, domain([(3, -1, -1), (0, 12, 2)]));
-    // No leader makes this one: every third column, backwards.
-    let strange = domain([(1, 3, 1), (5, -1, -3)]);
-    let walk: Vec<Index> = whole.follower(&strange).unwrap().iter().collect();
-    assert_eq!(walk, [[2, 10], [2, 4], [1, 10], [1, 4]].map(Index::from));
-    assert!(whole.follower(&domain([(0, 5, 1), (0, 1, 1)])).is_err());
-    assert!(whole.follower(&domain([(0, 1, 1)])).is_err());
+    assert!(format!("{:?}", of(2).clone()).starts_with("Distribution {"));
+    assert_eq!(of(2), Distribution::builder(&[4]).bounds(0, &[0, 2, 4]).build().unwrap());
 }
 
 #[test]
@@ -371,116 +254,84 @@ fn the_range_of_a_whole_domain_counts_from_zero() {
     assert!(error.contains("in dimension 1"), "{error}");
 }
 
+/// The document's own order: block, cyclic, block-cyclic and strided domains, each of them as the leader.
 #[test]
-fn zipping_block_cyclic_shifted_and_strided_domains_matches_the_published_order() {
-    let of = |b: partita::index::DistributionBuilder, indices: Domain| mapped(b.build().unwrap(), indices);
+fn zipping_block_cyclic_shifted_and_strided_arrays_matches_the_published_order() {
+    let team = Team::on(&[Device::host()], 3).unwrap();
     let line = || Distribution::builder(&[8]).parts(3);
-    let block = of(line(), domain([(0, 8, 1)]));
-    let cyclic = of(line().cyclic(0, 1), domain([(1, 9, 1)]));
-    let blocks = of(line().cyclic(0, 2), domain([(100, 108, 1)]));
-    let strided = of(line(), domain([(14, -1, -2)]));
-    let items = [&block, &cyclic, &blocks, &strided];
-    for first in 0..4 {
-        let mut order = items;
-        order.swap(0, first);
-        let mut sum = [0i64; 8];
-        zip(&order, |_, indices| {
-            let mut at = indices.to_vec();
-            at.swap(0, first);
-            sum[at[0][0] as usize] = at[1][0] * 1000 + at[2][0] + at[3][0];
+    let dists = [line(), line().cyclic(0, 1), line().cyclic(0, 2), line()].map(|dist| dist.build().unwrap());
+    let domains = [(0, 8, 1), (1, 9, 1), (100, 108, 1), (14, -1, -2)].map(|range| domain([range]));
+    let serial: Vec<i32> = (0..8).map(|i| (i + 1) * 1000 + (100 + i) + (14 - 2 * i)).collect();
+    let arrays: Vec<Array> = domains
+        .iter()
+        .zip(&dists)
+        .map(|(domain, dist)| {
+            let (first, stride) = (domain.dim(0).first(), domain.dim(0).stride());
+            Array::from_fn(&team, dist, |at| (first + at[0] * stride) as i32).unwrap().over(domain)
+        })
+        .collect();
+    let [_, cyclic, blocks, strided] = &arrays[..] else { unreachable!() };
+    for (leader, dist) in domains.iter().zip(&dists) {
+        let sum = Mutex::new([0; 8]);
+        for_each_chunk(&team, leader, dist, |chunk, indices| {
+            let followers: Vec<Domain> =
+                domains.iter().map(|domain| domain.undensify(&chunk.places)).collect::<Result<_, _>>()?;
+            assert!(followers.contains(indices));
+            for k in 0..indices.num_indices() {
+                let at = |follower: usize| followers[follower].nth(k).unwrap()[0] as i32;
+                sum.lock().unwrap()[at(0) as usize] = at(1) * 1000 + at(2) + at(3);
+            }
+            Ok(())
         })
         .unwrap();
-        let serial: Vec<i64> = (0..8).map(|i| (i + 1) * 1000 + (100 + i) + (14 - 2 * i)).collect();
-        assert_eq!(&sum[..], &serial[..]);
+        assert_eq!(sum.into_inner().unwrap()[..], serial[..]);
+    }
+    // The same in arithmetic, with each of them first.
+    let sums = [
+        cyclic * 1000 + blocks + strided,
+        blocks + strided + cyclic * 1000,
+        strided + cyclic * 1000 + blocks,
+        &arrays[0] * 0 + (cyclic * 1000 + blocks + strided),
+    ];
+    for (sum, first) in sums.into_iter().zip([1, 2, 3, 0]) {
+        assert_eq!((sum.domain(), sum.to_vec::<i32>().unwrap()), (domains[first].clone(), serial.clone()));
     }
 }
 
 #[test]
-fn zipping_different_shapes_is_an_error() {
-    let of = |n: i64| mapped(Distribution::default_partition(2, &[n]).unwrap(), domain([(0, n, 1)]));
-    let error = zip(&[&of(4), &of(5)], |_, _| panic!("must not run")).unwrap_err().to_string();
-    assert_eq!(error, "zip: expected domains of shape (4), given (5); slice them to one shape");
-}
-
-/// A map whose standalone loop differs from its leader's.
-#[derive(Debug)]
-struct Alone;
-
-impl DomainMap for Alone {
-    fn name(&self) -> &str {
-        "alone"
-    }
-    fn parts(&self) -> usize {
-        1
-    }
-    fn divide(&self, whole: &Domain) -> Result<Vec<IterationChunk>> {
-        Ok(vec![IterationChunk { part: 0, dense: whole.densify(whole)? }])
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-    fn standalone(&self, whole: &Domain) -> Option<Result<Vec<IterationChunk>>> {
-        let all = whole.dim(0).len();
-        let one = |at: i64| Ok(IterationChunk { part: 0, dense: Domain::new(&[range(at, at + 1, 1)])? });
-        Some((0..all).rev().map(one).collect())
-    }
-    fn links_distribution(&self) -> bool {
-        false
-    }
-}
-
-#[test]
-fn the_standalone_iterator_yields_the_same_elements() {
-    let domain = MappedDomain::new(Arc::new(Alone), domain([(0, 4, 1)]));
-    let (mut alone, mut zipped) = (Vec::new(), Vec::new());
-    domain.for_each(|_, index| alone.push(index[0])).unwrap();
-    zip(&[&domain], |_, indices| zipped.push(indices[0][0])).unwrap();
-    assert_eq!((alone, zipped), (vec![3, 2, 1, 0], vec![0, 1, 2, 3]));
-}
-
-#[test]
-fn one_member_writes_a_domain_in_index_order() {
-    let indices = domain([(1, 3, 1), (9, 0, -4)]);
-    let value = |index: &Index| (10 * index[0] + index[1]).to_string();
-    let write = |value: Option<&dyn Fn(&Index) -> String>| {
-        let mut text = String::new();
-        (0..3).for_each(|member| serial_write(member, &indices, value, &mut text).unwrap());
-        text
-    };
-    assert_eq!(write(None), "{1:3, 9:0:-4}");
-    assert_eq!(write(Some(&value)), "19 15 11\n29 25 21");
-}
-
-#[test]
-fn a_domain_array_iterates_in_the_order_of_its_domain() {
+fn an_array_over_a_domain_is_read_and_printed_in_the_domains_order() {
+    let team = Team::on(&[Device::host()], 2).unwrap();
     let dist = Distribution::builder(&[4]).parts(2).cyclic(0, 1).build().unwrap();
-    let domain = mapped(dist, domain([(6, -2, -2)]));
-    let array = ModelArray::new(&domain, |index| index[0] as f64 / 2.0);
-    assert_eq!(array.domain, domain);
-    let mut visited = Vec::new();
-    domain.for_each(|part, index| visited.push((part, array.read(index)))).unwrap();
-    assert_eq!(visited, [(0, 3.0), (0, 1.0), (1, 2.0), (1, 0.0)]);
-}
-
-#[test]
-fn element_access_reads_and_writes() {
-    let domain = mapped(Distribution::default_partition(3, &[6]).unwrap(), domain([(1, 7, 1)]));
-    let mut array = ModelArray::new(&domain, |index| index[0]);
-    *array.access(&[5]) += 40;
-    assert_eq!(array.values(), [1, 2, 3, 4, 45, 6]);
-    assert!(domain.index_to_part(&[7]).is_err() && domain.index_to_part(&[1, 1]).is_err());
+    let whole = domain([(6, -2, -2)]);
+    let (array, model) = Model::made(&team, &dist, &whole, 0);
+    assert_eq!((array.to_vec::<i32>().unwrap(), model.list()), (vec![6, 4, 2, 0], vec![6, 4, 2, 0]));
+    assert_eq!((array.to_string(), array.domain().to_string()), ("[6, 4, 2, 0]".into(), "{6:-1:-2}".into()));
+    let parts = [0, 1].map(|part| array.part_to_vec::<i32>(part).unwrap());
+    assert_eq!(parts, [[6, 2], [4, 0]]);
+    let visited: Vec<(usize, Vec<i64>)> = whole
+        .chunks(&dist)
+        .unwrap()
+        .iter()
+        .map(|chunk| (chunk.part, whole.undensify(&chunk.places).unwrap().iter().map(|i| i[0]).collect()))
+        .collect();
+    let joined: Vec<i64> = visited.iter().flat_map(|(_, indices)| indices.clone()).collect();
+    assert_eq!(joined, [6, 2, 4, 0]);
 }
 
 #[test]
 fn the_owner_of_an_index_is_the_part_it_maps_to() {
     let dist = Distribution::builder(&[5, 4]).grid(&[2, 3]).cyclic(0, 2).cyclic(1, 1).build().unwrap();
-    let domain = mapped(dist, domain([(10, 5, -1), (0, 8, 2)]));
-    let array = ModelArray::new(&domain, |_| 0u8);
-    for index in domain.indices().iter() {
-        assert_eq!(array.lives_at(&index), domain.index_to_part(&index).ok());
-    }
-    let error = domain.index_to_part(&[10, 1]).unwrap_err().to_string();
-    assert!(error.contains("an index of {10:5:-1, 0:7:2}, given [10, 1]"), "{error}");
+    let whole = domain([(10, 5, -1), (0, 8, 2)]);
+    let counts = whole.iter().fold([0; 6], |mut counts, index| {
+        counts[whole.owner(&dist, &index).unwrap()] += 1;
+        counts
+    });
+    assert_eq!(counts.iter().sum::<i32>(), 20);
+    let error = whole.owner(&dist, &[10, 1]).unwrap_err().to_string();
+    assert!(error.contains("an index of {10:5:-1, 0:7:2}, given (10, 1)"), "{error}");
+    assert!(whole.owner(&dist, &[10]).is_err());
+    let other = Distribution::default_partition(6, &[5, 5]).unwrap();
+    assert_eq!(whole.owner(&other, &[10, 0]).unwrap_err().kind, ErrorKind::Size);
 }
 
 #[test]
@@ -505,28 +356,49 @@ fn queries_of_strided_domains() {
     assert_eq!(d.shift(&[1, -1]).unwrap(), domain([(2, 9, 3), (8, -1, -4)]));
 }
 
+/// Chapel's: the indices inside and outside of an end, more at both, moved, in steps.
 #[test]
-fn a_map_may_opt_out_of_being_linked() {
-    let domain = MappedDomain::new(Arc::new(Alone), domain([(0, 4, 1)]));
-    assert!(domain.map().is_none());
-    assert_eq!(domain.leader().unwrap().len(), 1);
-}
-
-#[test]
-fn a_map_with_only_required_methods_works_and_other_calls_name_the_missing_method() {
-    let domain = MappedDomain::new(Arc::new(Halves::default()), domain([(0, 4, 1)]));
-    let mut parts = Vec::new();
-    domain.for_each(|part, index| parts.push((part, index[0]))).unwrap();
-    assert_eq!(parts, [(0, 0), (0, 1), (1, 2), (1, 3)]);
-    let error = domain.index_to_part(&[1]).unwrap_err();
-    assert_eq!(error.kind, ErrorKind::Missing);
+fn domains_grow_shrink_move_and_step() {
+    let line = domain([(-2, 8, 3)]);
+    let all = |domain: Domain| domain.iter().map(|index| index[0]).collect::<Vec<i64>>();
+    assert_eq!(all(line.clone()), [-2, 1, 4, 7]);
+    assert_eq!(all(line.expand(&[1]).unwrap()), [-5, -2, 1, 4, 7, 10]);
+    assert_eq!(all(line.expand(&[-1]).unwrap()), [1, 4]);
+    assert_eq!(all(line.expand(&[-3]).unwrap()), []);
     assert_eq!(
-        error.to_string(),
-        "custom map: expected the method `index_to_part`, given the map `halves`, which does not have it; \
-         implement the method, or do without what needs it"
+        (all(line.interior(&[2]).unwrap()), all(line.interior(&[-1]).unwrap())),
+        (vec![4, 7], vec![-2])
     );
-    let map = domain.map().unwrap();
-    assert!(map.duplicate().unwrap_err().to_string().contains("`duplicate`"));
+    assert_eq!(
+        (all(line.exterior(&[2]).unwrap()), all(line.exterior(&[-1]).unwrap())),
+        (vec![10, 13], vec![-5])
+    );
+    assert_eq!((line.interior(&[0]).unwrap(), line.exterior(&[0]).unwrap()), (line.clone(), line.clone()));
+    assert!(
+        line.interior(&[5]).unwrap_err().to_string().contains("at most the 4 indices of -2:8:3, given 5")
+    );
+    assert_eq!((all(line.by(&[2]).unwrap()), all(line.by(&[-2]).unwrap())), (vec![-2, 4], vec![7, 1]));
+    assert_eq!(all(line.shift(&[-7]).unwrap()), [-9, -6, -3, 0]);
+    // The same of a sequence that goes down: the high end is where it begins.
+    let down = domain([(7, -3, -3)]);
+    assert_eq!(
+        (all(down.interior(&[2]).unwrap()), all(down.interior(&[-1]).unwrap())),
+        (vec![7, 4], vec![-2])
+    );
+    assert_eq!(
+        (all(down.exterior(&[2]).unwrap()), all(down.exterior(&[-1]).unwrap())),
+        (vec![13, 10], vec![-5])
+    );
+    assert_eq!(all(down.expand(&[1]).unwrap()), [10, 7, 4, 1, -2, -5]);
+    assert_eq!(all(down.by(&[-1]).unwrap()), [-2, 1, 4, 7]);
+    assert!(line.by(&[0]).is_err() && line.expand(&[1, 1]).is_err() && line.by(&[i64::MIN]).is_err());
+    for far in [i64::MAX / 2, i64::MAX, i64::MIN] {
+        assert!(line.exterior(&[far]).is_err() && line.interior(&[far]).is_err(), "{far}");
+        assert!(far < 0 || line.expand(&[far]).is_err());
+        assert!(far > 0 || line.expand(&[far]).is_err(), "it would begin too far away");
+    }
+    let none = domain([(3, 3, 1)]);
+    assert_eq!((all(none.expand(&[1]).unwrap()), all(none.by(&[-1]).unwrap())), (vec![2, 3], vec![]));
 }
 
 #[test]
@@ -607,8 +479,6 @@ fn domains_too_large_to_count_are_refused() {
 #[test]
 fn error_messages_name_the_type_of_a_map() {
     // Chapel suggests six class names per map; here an author writes one type, and names it once.
-    let domain = MappedDomain::new(Arc::new(Halves::default()), domain([(0, 4, 1)]));
-    assert!(domain.index_to_part(&[0]).unwrap_err().given.contains("`halves`"));
     let map = DimMap::custom(Arc::new(Parity(4))).unwrap();
     assert_eq!((map.kind(), map.to_string()), ("parity", "parity".to_owned()));
     let dist = Distribution::builder(&[4]).map(0, map).build().unwrap();

@@ -335,7 +335,7 @@ fn an_array_over_sparse_labels() {
 
 #[test]
 fn an_array_over_a_custom_map() {
-    let map = DimMap::custom(Arc::new(Folded::new(2))).unwrap();
+    let map = DimMap::custom(Arc::new(Folded::new(SIZE, 2))).unwrap();
     for device in devices() {
         let team = Team::on(std::slice::from_ref(&device), 2).unwrap();
         let dist = Distribution::builder(&[SIZE]).map(0, map.clone()).build().unwrap();

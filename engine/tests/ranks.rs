@@ -9,7 +9,6 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use partita::index::{Domain, IndexRange, MappedDomain};
 use partita::prelude::*;
 use partita::wire::{Outcome, Ranks, Request, Wire, WireError, threads};
 use partita::{Error, Result};
@@ -407,36 +406,47 @@ fn numbers_that_change_from_step_to_step_take_no_further_messages() {
     assert_eq!(control_messages_in(40), few);
 }
 
-/// The messages and bytes of three ranks that make an array, give it another shape, and may ask before and
-/// after who has which index.
+/// The messages and bytes of three ranks that make an array over a domain, resize it, and may ask before and
+/// after for the distribution, the domain, and who has which index.
 fn traffic(asks: bool) -> (usize, u64) {
     let (owned, counts) = wires::counted(3, |ranks| {
         let team = over(ranks, 2).unwrap();
         let dist = Distribution::builder(&[12, 9]).grid(&[3, 2]).cyclic(0, 1).build().unwrap();
-        let u = Array::from_fn(&team, &dist, |at| (at[0] * 9 + at[1]) as f64).unwrap();
-        let v = u.resize(&[20, 4]).unwrap();
-        let mut owned = 0;
-        for array in [&u, &v].into_iter().filter(|_| asks) {
+        let indices = |rows, columns| Domain::new(&[rows, columns].map(Result::unwrap)).unwrap();
+        let before = indices(IndexRange::new(6, -6, -1), IndexRange::new(-9, 9, 2));
+        let after = indices(IndexRange::new(9, -11, -1), IndexRange::new(-1, 3, 1));
+        let u = Array::from_fn(&team, &dist, |at| (at[0] * 9 + at[1]) as f64).unwrap().over(&before);
+        let v = u.resize_over(&after).unwrap();
+        let (messages, mut owned) = (team.messages(), 0);
+        for (array, domain) in [(&u, &before), (&v, &after)].into_iter().filter(|_| asks) {
             let dist = array.distribution().unwrap();
-            let whole: Vec<IndexRange> =
-                array.shape().iter().map(|&extent| IndexRange::new(extent, 0, -1).unwrap()).collect();
-            let domain = MappedDomain::new(dist.clone(), Domain::new(&whole).unwrap());
-            for index in domain.indices().iter() {
-                let part = domain.index_to_part(&index).unwrap();
-                let place: Vec<i64> = (0..2).map(|d| array.shape()[d] - index[d]).collect();
-                assert_eq!(part, dist.owner(&place).unwrap());
-                owned += usize::from(team.is_here(part));
+            assert_eq!((array.domain(), array.shape()), (domain.clone(), dist.shape()));
+            let places = domain.iter().zip(dist.global().points());
+            for (index, place) in places {
+                assert_eq!(domain.owner(&dist, &index).unwrap(), dist.owner(&place).unwrap());
             }
+            let loops = Mutex::new(0);
+            for_each_chunk(&team, domain, &dist, |chunk, indices| {
+                assert!(team.is_here(chunk.part));
+                *loops.lock().unwrap() += indices.num_indices();
+                Ok(())
+            })
+            .unwrap();
+            let chunks = domain.chunks(&dist).unwrap().into_iter().filter(|chunk| team.is_here(chunk.part));
+            let here: i64 = chunks.map(|chunk| chunk.places.num_indices()).sum();
+            assert_eq!(loops.into_inner().unwrap(), here, "this rank's parts, and no others");
+            owned += here;
         }
+        assert_eq!(team.messages(), messages);
         owned
     });
-    assert_eq!(owned.iter().sum::<usize>(), if asks { 12 * 9 + 20 * 4 } else { 0 });
+    assert_eq!(owned.iter().sum::<i64>(), if asks { 12 * 9 + 20 * 4 } else { 0 });
     (counts.control_messages.load(Ordering::SeqCst), counts.bytes.load(Ordering::SeqCst))
 }
 
 /// Every rank works out every description itself.
 #[test]
-fn owners_are_known_without_messages() {
+fn distributions_domains_owners_and_chunks_are_known_without_messages() {
     let without = traffic(false);
     assert!(without.0 > 0);
     assert_eq!(traffic(true), without);

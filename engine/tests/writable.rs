@@ -50,3 +50,13 @@ fn what_cannot_be_lent_stays_as_it_is() {
     assert!(error.to_string().contains("replicated"), "{error}");
     assert_eq!(u.to_vec::<i64>().unwrap(), [0, 1, 2, 3]);
 }
+
+#[test]
+fn written_arrays_keep_their_domains() {
+    let team = Team::on(&[Device::host()], 2).unwrap();
+    let domain = Domain::new(&[IndexRange::new(2, -3, -1).unwrap()]).unwrap();
+    let dist = Distribution::default_partition(2, &[5]).unwrap();
+    let mut u = Array::from_fn(&team, &dist, |at| at[0]).unwrap().over(&domain);
+    u.writable().unwrap().parts().iter().try_for_each(|part| overwrite(part, |at| 7 * at)).unwrap();
+    assert_eq!((u.domain(), u.get_at(&[-2]).unwrap()), (domain, 28i64.into()));
+}

@@ -29,7 +29,7 @@ pub use host::writable::{Home, Writable, WritableGuard};
 pub use loops::depth::time_per_step;
 pub use loops::numbers::{Numbered, StepFunction};
 pub use loops::replay::Loop;
-pub use over::by_index;
+pub use over::{by_index, for_each_chunk};
 pub use record::array::Array;
 pub(crate) use record::array::drawn;
 pub(crate) use record::expr::Butterflies;

@@ -5,15 +5,18 @@
 //! methods here. All others go by position. Arithmetic goes by position, too: an operand over a domain meets
 //! operands of its own shape, and numbers; the result is over the domain of the first operand that has one.
 
+use std::panic;
 use std::sync::Arc;
+use std::thread;
 
 use partita_kernels::Scalar;
 
-use crate::array::record::array::Array;
+use crate::array::record::array::{Array, check_parts};
 use crate::array::record::map::Map;
 use crate::array::record::view::Span;
 use crate::error::{Error, Result};
-use crate::index::{Domain, IndexRange};
+use crate::index::{Chunk, Distribution, Domain, Index, IndexRange};
+use crate::team::Team;
 
 impl Array {
     /// The same elements under the indices of a domain of this shape: Chapel's `reindex`. Recorded; nothing is
@@ -59,7 +62,8 @@ impl Array {
         self.node.domain.is_some()
     }
 
-    /// The elements at the indices of `sub`, all of them the array's, in its order, under those indices. Recorded.
+    /// The elements at the indices of `sub`, all of them the array's, in its order, under those indices: the
+    /// result is over `sub`, that of an array over no domain too. Recorded.
     ///
     /// Carries an error for indices that the array does not have.
     #[doc = example!(
@@ -95,7 +99,7 @@ impl Array {
     /// An index that the array does not have, what computing it brings.
     #[doc = example!("assert_eq!(u.over(&u.domain().shift(&[0, -9])?).get_at(&[1, -9])?, 3.0.into());")]
     pub fn get_at(&self, index: &[i64]) -> Result<Scalar> {
-        self.get(&self.domain().place(index)?)
+        self.get(&self.place(index)?)
     }
 
     /// Assigns to the element at an index; as [`Array::set`]. Computes. Collective.
@@ -108,7 +112,7 @@ impl Array {
         "assert_eq!(v.get(&[1, 2])?, 7.0.into());"
     )]
     pub fn set_at(&mut self, index: &[i64], value: Scalar) -> Result<()> {
-        let place = self.domain().place(index)?;
+        let place = self.place(index)?;
         self.set(&place, value)
     }
 
@@ -124,10 +128,17 @@ impl Array {
         "assert_eq!(wider.to_vec::<f64>()?, [0.0, 0.0, 1.0, 2.0, 0.0, 0.0, 3.0, 4.0, 5.0, 0.0]);"
     )]
     pub fn resize_over(&self, domain: &Domain) -> Result<Array> {
+        self.recorded()?;
         let own = self.domain();
         let kept = domain.intersect(&own)?;
         let made = self.resized(&domain.shape(), &spans(&own, &kept)?, &spans(domain, &kept)?)?;
         Ok(made.over(domain))
+    }
+
+    /// What an array carries comes before what is wrong with an index.
+    fn place(&self, index: &[i64]) -> Result<Index> {
+        self.recorded()?;
+        Ok(self.domain().place(index)?)
     }
 
     fn spans_of(&self, sub: &Domain) -> Result<Vec<Span>> {
@@ -170,4 +181,41 @@ pub fn by_index(arrays: &[&Array]) -> Vec<Array> {
         Err(error) => array.failed(error.clone().into()),
     };
     arrays.iter().map(taken).collect()
+}
+
+/// A loop over a domain, in parallel: calls `body` with each [`Chunk`] of the parts that this process has, and
+/// the indices there. Each part has a thread of its own, which takes its chunks in order. What other domains of
+/// this shape have at the places of a chunk, [`Domain::undensify`] gives: a zippered loop.
+///
+/// # Errors
+/// Distributions of another shape, or over another number of parts than the team has members; that of the first
+/// part with one. Other parts go on to their end.
+#[doc = example!(
+    "let domain = u.domain().shift(&[1, -1])?;"
+    "let sum = std::sync::atomic::AtomicI64::new(0);"
+    "for_each_chunk(&team, &domain, &dist, |chunk, indices| {"
+    "    assert!(indices.iter().all(|at| domain.owner(&dist, &at).unwrap() == chunk.part));"
+    "    sum.fetch_add(indices.iter().map(|at| at[1]).sum(), std::sync::atomic::Ordering::Relaxed);"
+    "    Ok(())"
+    "})?;"
+    "assert_eq!(sum.into_inner(), 2 * (-1 + 0 + 1));"
+)]
+pub fn for_each_chunk(
+    team: &Team,
+    domain: &Domain,
+    dist: &Distribution,
+    body: impl Fn(&Chunk, &Domain) -> Result<()> + Sync,
+) -> Result<()> {
+    check_parts("for_each_chunk", team, dist)?;
+    let chunks = domain.chunks(dist)?;
+    let work = &|chunk: &Chunk| body(chunk, &domain.undensify(&chunk.places)?);
+    let parts = chunks.chunk_by(|a, b| a.part == b.part).filter(|part| team.is_here(part[0].part));
+    thread::scope(|scope| {
+        let running: Vec<_> = parts.map(|part| scope.spawn(move || part.iter().try_for_each(work))).collect();
+        let ends: Vec<Result<()>> = running
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic)))
+            .collect();
+        ends.into_iter().collect()
+    })
 }

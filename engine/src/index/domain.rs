@@ -233,27 +233,33 @@ impl Domain {
 
     /// With `offsets[d]` indices more at both ends of dimension `d`, or fewer if that is negative.
     pub fn expand(&self, offsets: &[i64]) -> Result<Domain> {
-        self.each_range("Domain::expand", offsets, |range, by| range.extended(-by, range.len() + by))
+        self.each_range("Domain::expand", offsets, |range, by| {
+            range.extended(by.saturating_neg(), range.len().saturating_add(by))
+        })
     }
 
     /// The `offsets[d]` indices inside the high end of dimension `d`; inside the low end if that is negative; all
     /// of a dimension for 0.
     pub fn interior(&self, offsets: &[i64]) -> Result<Domain> {
-        self.each_range("Domain::interior", offsets, |range, by| match range.side(by) {
-            None => Ok(*range),
-            Some(_) if by.abs() > range.len() => Err(range.too_few(by)),
-            Some(true) => range.extended(range.len() - by.abs(), range.len()),
-            Some(false) => range.extended(0, by.abs()),
+        self.each_range("Domain::interior", offsets, |range, by| {
+            match (range.side(by), by.saturating_abs()) {
+                (None, _) => Ok(*range),
+                (Some(_), count) if count > range.len() => Err(range.too_few(by)),
+                (Some(true), count) => range.extended(range.len() - count, range.len()),
+                (Some(false), count) => range.extended(0, count),
+            }
         })
     }
 
     /// The `offsets[d]` indices beyond the high end of dimension `d`; beyond the low end if that is negative; all
     /// of a dimension for 0.
     pub fn exterior(&self, offsets: &[i64]) -> Result<Domain> {
-        self.each_range("Domain::exterior", offsets, |range, by| match range.side(by) {
-            None => Ok(*range),
-            Some(true) => range.extended(range.len(), range.len() + by.abs()),
-            Some(false) => range.extended(-by.abs(), 0),
+        self.each_range("Domain::exterior", offsets, |range, by| {
+            match (range.side(by), by.saturating_abs()) {
+                (None, _) => Ok(*range),
+                (Some(true), count) => range.extended(range.len(), range.len().saturating_add(count)),
+                (Some(false), count) => range.extended(-count, 0),
+            }
         })
     }
 

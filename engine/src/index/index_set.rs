@@ -179,9 +179,9 @@ impl IndexRange {
     /// The members from place `start` to before place `stop`, which may lie beyond the ends.
     pub(crate) fn extended(&self, start: i64, stop: i64) -> Result<IndexRange> {
         let far = |place: i64| self.stride.saturating_mul(place).saturating_add(self.first);
-        let (first, last) = (far(start), far((stop - 1).max(start)));
+        let (first, last) = (far(start), far(stop.saturating_sub(1).max(start)));
         IndexRange::new(first, last, self.stride)?;
-        Ok(IndexRange { first, stride: self.stride, len: (stop - start).max(0) })
+        Ok(IndexRange { first, stride: self.stride, len: stop.saturating_sub(start).max(0) })
     }
 
     /// True if a number of indices is counted from the end where the sequence ends, false where it begins: positive

@@ -19,7 +19,7 @@ use partita_kernels::DType;
 
 use crate::array::{Array, IntoSpan, Operand, Padding, Span, held};
 use crate::error::{Error, Result};
-use crate::index::Region;
+use crate::index::{Domain, Index, Region};
 
 /// The cells beyond the ends of `a b c d`, by the names of [`Padding`].
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -54,6 +54,8 @@ struct PaddedArray {
     widths: Vec<i64>,
     /// Wraparound is done by rolling the array itself.
     rolls: bool,
+    /// The indices of the results, if somebody chose those of the array.
+    domain: Option<Domain>,
 }
 
 impl PaddedArray {
@@ -61,7 +63,8 @@ impl PaddedArray {
         let dist = u.distribution();
         let meets = |d: usize| widths[d] == 0 || dist.as_ref().is_ok_and(|dist| dist.periodic(d));
         if boundary == Boundary::Wrap && (0..u.rank()).all(meets) {
-            return PaddedArray { held: u.clone(), widths, rolls: true };
+            let domain = u.is_over_domain().then(|| u.domain());
+            return PaddedArray { held: u.clone(), widths, rolls: true, domain };
         }
         let around: Vec<(i64, i64)> = widths.iter().map(|&n| (n, n)).collect();
         let mut held = match boundary {
@@ -80,11 +83,18 @@ impl PaddedArray {
             let (expected, given) = (format!("at least {least:?} cells"), format!("shape {}", u.shape()));
             held = u.failed(Error::invalid(operation, expected, given, "choose another boundary"));
         }
-        PaddedArray { held, widths, rolls: false }
+        let inwards = |d: usize| (held.shape()[d] - u.shape()[d]) / 2 - widths[d];
+        let domain = u.is_over_domain().then(|| u.domain().expand(&Index::from_fn(u.rank(), inwards)));
+        PaddedArray { held, widths, rolls: false, domain: domain.and_then(|domain| domain.ok()) }
     }
 
     /// For each cell of the result the one that is so far away.
     fn at(&self, by: &[i64]) -> Array {
+        let cells = self.cells(by);
+        self.domain.as_ref().map_or_else(|| cells.clone(), |domain| cells.over(domain))
+    }
+
+    fn cells(&self, by: &[i64]) -> Array {
         if self.rolls {
             return self.held.roll(&by.iter().map(|n| -n).collect::<Vec<i64>>());
         }
@@ -186,7 +196,8 @@ fn derivative(operation: &'static str, u: &Array, d: usize, spacing: &[f64], bou
         let [a, b, c] = [0, 1, 2].map(|k| layer(at + k * inwards));
         (b * 4.0 - a * 3.0 - c) / (2.0 * h * inwards as f64)
     };
-    Array::concatenate(&[&end(0, 1), &inner, &end(extent - 1, -1)], d)
+    let whole = Array::concatenate(&[&end(0, 1), &inner, &end(extent - 1, -1)], d);
+    if u.is_over_domain() { whole.over(&u.domain()) } else { whole }
 }
 
 /// The convolution with a small constant kernel of shape `extents`, whose numbers come in C order: `sum over
@@ -217,7 +228,7 @@ fn try_convolve(u: &Array, kernel: &[f64], extents: &[i64], boundary: Boundary) 
     let widths: Vec<i64> = extents.iter().map(|extent| extent / 2).collect();
     let around = PaddedArray::new("convolve", u, widths.clone(), boundary);
     let numbers = kernel.iter().zip(places).filter(|(number, _)| **number != 0.0);
-    let term = |(number, at): (&f64, crate::index::Index)| {
+    let term = |(number, at): (&f64, Index)| {
         let by: Vec<i64> = widths.iter().zip(at.iter()).map(|(n, k)| n - k).collect();
         around.at(&by) * *number
     };

@@ -35,7 +35,7 @@ pub fn maps() -> Vec<DimMap> {
         DimMap::unstructured(&unordered, false).unwrap(),
         DimMap::unstructured(&with_empty, false).unwrap(),
         DimMap::replicated(SIZE, 3).unwrap(),
-        DimMap::custom(Arc::new(Folded::new(3))).unwrap(),
+        DimMap::custom(Arc::new(Folded::new(SIZE, 3))).unwrap(),
     ]
 }
 
@@ -58,9 +58,9 @@ pub struct Folded {
 }
 
 impl Folded {
-    pub fn new(parts: usize) -> Folded {
+    pub fn new(size: i64, parts: usize) -> Folded {
         let mut lists = vec![Vec::new(); parts];
-        (0..SIZE).rev().for_each(|i| lists[i.min(SIZE - 1 - i) as usize % parts].push(i));
+        (0..size).rev().for_each(|i| lists[i.min(size - 1 - i) as usize % parts].push(i));
         Folded { lists }
     }
 }
@@ -70,7 +70,7 @@ impl CustomMap for Folded {
         "folded"
     }
     fn size(&self) -> i64 {
-        SIZE
+        self.lists.iter().map(|list| list.len() as i64).sum()
     }
     fn parts(&self) -> usize {
         self.lists.len()
@@ -79,11 +79,14 @@ impl CustomMap for Folded {
         self.lists[part].len() as i64
     }
     fn to_local(&self, global: i64) -> (usize, i64) {
-        let part = global.min(SIZE - 1 - global) as usize % self.parts();
+        let part = global.min(self.size() - 1 - global) as usize % self.parts();
         (part, self.lists[part].iter().position(|&held| held == global).unwrap() as i64)
     }
     fn to_global(&self, part: usize, local: i64) -> i64 {
         self.lists[part][local as usize]
+    }
+    fn resized(&self, size: i64) -> partita::index::Result<Arc<dyn CustomMap>> {
+        Ok(Arc::new(Folded::new(size, self.parts())))
     }
 }
 

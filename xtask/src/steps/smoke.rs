@@ -52,6 +52,7 @@ const SMOKES: &[Smoke] = &[
     ),
     smoke("gray_scott", "examples/gray_scott", None, ""),
     smoke("heat", "examples/heat", None, ""),
+    smoke("channel", "examples/channel", None, ""),
     smoke("own_map", "examples/own_map", None, ""),
     smoke("benchmarks", "partita-bench", None, "run --smoke"),
     smoke("facts", "partita-bench", Some("ptxas"), "facts --target sm_90"),

@@ -23,6 +23,12 @@ const CHORES: &[Chore] = &[
     ("states with every byte damaged", "state", &["any_damaged_byte"], &[("STATE_STRIDE", "1")]),
     ("strangers at the port", "sockets", &[], &[("PARTITA_SOAK", "30")]),
     ("forked processes", "fork", &[], &[("PARTITA_SOAK", "30")]),
+    (
+        "random programs of arrays over domains",
+        "domain_arrays",
+        &["random_programs"],
+        &[("PARTITA_DOMAIN_SEEDS", "40000")],
+    ),
     ("nonsense in the environment", "environment", &[], &[("PARTITA_SOAK", "30")]),
     ("random slices", "arithmetic", &["random_slices"], &[("PARTITA_SOAK", "10000")]),
 ];

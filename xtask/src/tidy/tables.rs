@@ -39,8 +39,12 @@ pub const CRATES: &[&str] = &[
 pub const PYTHON: &str = "interop/python";
 
 /// Programs that show how little is needed: their longest length.
-pub const SHORT_EXAMPLES: &[(&str, usize)] =
-    &[("examples/gray_scott.rs", 60), ("examples/heat.rs", 60), ("examples/own_map.rs", 120)];
+pub const SHORT_EXAMPLES: &[(&str, usize)] = &[
+    ("examples/channel.rs", 60),
+    ("examples/gray_scott.rs", 60),
+    ("examples/heat.rs", 60),
+    ("examples/own_map.rs", 120),
+];
 
 /// The one home of each dependency: no other file names it.
 pub const HOMES: &[(&str, &[&str])] = &[

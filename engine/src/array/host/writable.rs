@@ -260,7 +260,8 @@ impl Home {
         })?;
         // The owner looks at it without a stream of ours.
         team.wait()?;
-        *array = Array::of(Node::ready(dtype, &team, self.storage.renewed()));
+        let node = Node::ready(dtype, &team, self.storage.renewed());
+        *array = Array::of(node.over(array.node.domain.clone()));
         self.holds(array);
         Ok(())
     }

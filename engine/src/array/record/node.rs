@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use partita_kernels::{DType, Scalar};
 
 use crate::array::memory::storage::Storage;
-use crate::array::record::expr::{DistKey, Expr, NodeLayout, Operands};
+use crate::array::record::expr::{DistKey, Expr, NodeLayout, Operands, WholeOp};
 use crate::array::record::map::Map;
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Domain, Index, ProcessGrid, Region};
@@ -72,18 +72,26 @@ fn depth_of(expr: &NodeExpr) -> u32 {
     }
 }
 
-/// The domain of a result, which follows from the first operand that has one. Views take the indices of their
-/// elements along; what is computed element by element has those of its operand; all else counts from 0.
+/// The domain of a result. Views take the indices of their elements along; what is computed element by element
+/// has those of the first operand that has any; elements that move or are replaced in an array, that array's;
+/// all else counts from 0.
 fn domain_of(expr: &NodeExpr, shape: &Index) -> Option<Arc<Domain>> {
+    let mut operands = expr.operands().map(|node| node.domain.as_ref());
+    let fits = |domain: &&Arc<Domain>| domain.shape() == *shape;
     match expr {
         Expr::View { base, map } => {
             let domain = base.domain.as_ref().filter(|_| shape.rank() > 0)?;
-            Some(Arc::new(domain.seen(shape, map.axes())))
+            return Some(Arc::new(domain.seen(shape, map.axes())));
         }
-        Expr::Apply(..) | Expr::Moved { .. } | Expr::Whole(..) => {
-            let domain = expr.operands().find_map(|node| node.domain.as_ref())?;
-            (domain.shape() == *shape).then(|| Arc::clone(domain))
-        }
+        Expr::Apply(..) => operands.flatten().find(fits),
+        Expr::Moved { .. } => operands.next()?.filter(fits),
+        Expr::Whole(op, _) => match op {
+            WholeOp::Scan(_) | WholeOp::Sort(_) | WholeOp::Redistribute | WholeOp::Update(_) => {
+                operands.next()?.filter(fits)
+            }
+            WholeOp::Take => operands.nth(1)?.filter(fits),
+            WholeOp::Listed(_) | WholeOp::Butterflies(_) | WholeOp::Compress(_) => None,
+        },
         Expr::Fill(_)
         | Expr::Constant(_)
         | Expr::Coord(_)
@@ -92,6 +100,7 @@ fn domain_of(expr: &NodeExpr, shape: &Index) -> Option<Arc<Domain>> {
         | Expr::Joined(_)
         | Expr::Reshaped { .. } => None,
     }
+    .map(Arc::clone)
 }
 
 impl Node {

@@ -45,11 +45,15 @@ pub(crate) fn broadcast(operation: &'static str, a: &Index, b: &Index) -> Result
     ))
 }
 
-/// The common shape of two operands. Arrays over domains go by position, and only numbers stretch to them: the
-/// rule of Chapel's zippered loops.
+/// The common shape of two operands. Arrays over domains go by position, and only numbers stretch to them, among
+/// them what a reduction leaves of all elements: the rule of Chapel's zippered loops.
 pub(crate) fn stretch(operation: &'static str, a: &Node, b: &Node) -> Result<Index> {
     let is_over_domain = a.domain.is_some() || b.domain.is_some();
-    if is_over_domain && a.shape != b.shape && a.rank() > 0 && b.rank() > 0 {
+    let is_number = |node: &Node, other: &Node| match &node.domain {
+        Some(_) => node.rank() == 0,
+        None => node.rank() <= other.rank() && node.shape.iter().all(|&extent| extent == 1),
+    };
+    if is_over_domain && a.shape != b.shape && !is_number(a, b) && !is_number(b, a) {
         let text = |node: &Node| match &node.domain {
             Some(domain) => domain.to_string(),
             None => format!("shape {}", node.shape),

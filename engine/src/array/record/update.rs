@@ -77,7 +77,7 @@ impl Array {
         if value.dtype() != self.dtype() {
             return Err(Error::dtypes(operation, self.dtype(), value.dtype()));
         }
-        if self.node.domain.is_some() && value.shape() != *shape {
+        if (self.is_over_domain() || value.is_over_domain()) && value.shape() != *shape {
             stretch(operation, &self.seen(*shape, *map).node, &value.node)?;
         }
         let value = value.stretched(operation, shape)?;
