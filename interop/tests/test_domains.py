@@ -189,20 +189,19 @@ def test_results_are_over_the_domain_of_the_first_operand_that_has_one():
     table = pt.Domain[1:3, 5:8].array([[1, 2, 3], [4, 5, 6]])
     assert table.T.domain.dims == (range(5, 8), range(1, 3)) and table.T.at[6, 2] == 5
     for counts_from_0 in [table.sum(axis=0), table.reshape(3, 2), pt.concatenate([A, A]), A.reindex(None), table[:, None]]:
-        if counts_from_0.ndim < 3:
-            assert counts_from_0.domain.dims == tuple(map(range, counts_from_0.shape))
-    assert table[:, None].domain.dims == (range(1, 3), range(1), range(5, 8))
+        assert counts_from_0.domain.dims == tuple(map(range, counts_from_0.shape))
 
 
 def test_unlike_shapes_are_errors_only_over_domains():
     A = pt.Domain[1:4, 0:2].ones()
     assert (pt.ones((3, 2)) + pt.ones(2)).shape == (3, 2)
-    for do in [lambda: A + pt.ones(2), lambda: pt.ones((1, 2)) * A, lambda: pt.where(A > 0, A, pt.ones((3, 1))), lambda: A.at[...].__iadd__(A[:1])]:
-        with pytest.raises(ValueError, match=r"one shape, because arrays over domains go by position, given .*\{1:4, 0:2\}|\{1:4, 0:2\} and"):
+    for do in [lambda: A + pt.ones(2), lambda: A.at[1:2] * A, lambda: A.at[1:2] + pt.ones((3, 2)), lambda: pt.where(A > 0, A, pt.ones(2)), lambda: A.at[...].__iadd__(A[:1])]:
+        with pytest.raises(ValueError, match=r"one shape, because arrays over domains go by position, given .*\{1:"):
             do()
     with pytest.raises(ValueError, match="one shape, because arrays over domains go by position"):
-        A.at[1:3] = pt.ones((1, 2))
+        A.at[1:3] = pt.ones(2)
     A.at[1:3] = 5
+    assert (A - A.mean(axis=0, keepdims=True)).domain.dims == A.domain.dims and (A * pt.ones((1, 2))).shape == (3, 2)
     assert float((A + pt.float64(1)).sum()) == 4 * 6 + 2 * 2
 
 

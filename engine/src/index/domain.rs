@@ -182,21 +182,20 @@ impl Domain {
         Err(IndexError::new(ErrorKind::Size, operation, expected, given, "use Distribution::resized"))
     }
 
-    /// The indices of a view of an array over this domain: dimensions that it keeps take theirs along, others
-    /// count from 0.
-    pub(crate) fn seen(&self, shape: &Index, axes: &[Along]) -> Domain {
+    /// The indices of a view of an array over this domain, whose dimensions take theirs along; none of a view
+    /// with new or stretched dimensions, or without any.
+    pub(crate) fn seen(&self, shape: &Index, axes: &[Along]) -> Option<Domain> {
         let along = |r: usize| {
-            let found = axes.iter().zip(&self.ranges).find_map(|(along, range)| match *along {
+            let (offset, step, range) = axes.iter().zip(&self.ranges).find_map(|(along, range)| match *along {
                 Along::Dim { dim, offset, step } if dim == r => Some((offset, step, range)),
                 Along::Dim { .. } | Along::Pinned(_) => None,
-            });
-            let Some((offset, step, range)) = found else { return IndexRange::unit(0, shape[r]) };
-            // What goes round the end of a periodic dimension stays under its indices.
-            range.at(&IndexRange::of_len(offset, step, shape[r])).unwrap_or_else(|_| {
-                if range.len() == shape[r] { *range } else { IndexRange::unit(0, shape[r]) }
-            })
+            })?;
+            let taken = range.at(&IndexRange::of_len(offset, step, shape[r])).ok();
+            // What wraps around a periodic dimension stays under its indices.
+            taken.or_else(|| (range.len() == shape[r]).then_some(*range))
         };
-        Domain { ranges: (0..shape.rank()).map(along).collect() }
+        let ranges: Option<Vec<IndexRange>> = (0..shape.rank()).map(along).collect();
+        ranges.filter(|ranges| !ranges.is_empty()).map(|ranges| Domain { ranges })
     }
 
     /// The index at a position.

@@ -80,8 +80,7 @@ fn domain_of(expr: &NodeExpr, shape: &Index) -> Option<Arc<Domain>> {
     let fits = |domain: &&Arc<Domain>| domain.shape() == *shape;
     match expr {
         Expr::View { base, map } => {
-            let domain = base.domain.as_ref().filter(|_| shape.rank() > 0)?;
-            return Some(Arc::new(domain.seen(shape, map.axes())));
+            return base.domain.as_ref()?.seen(shape, map.axes()).map(Arc::new);
         }
         Expr::Apply(..) => operands.flatten().find(fits),
         Expr::Moved { .. } => operands.next()?.filter(fits),

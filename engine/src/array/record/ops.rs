@@ -45,15 +45,18 @@ pub(crate) fn broadcast(operation: &'static str, a: &Index, b: &Index) -> Result
     ))
 }
 
-/// The common shape of two operands. Arrays over domains go by position, and only numbers stretch to them, among
-/// them what a reduction leaves of all elements: the rule of Chapel's zippered loops.
+/// The common shape of two operands. Arrays over domains go by position and never stretch, the rule of Chapel's
+/// zippered loops. Numbers stretch to them, and what a reduction leaves: arrays over no domain, of extent 1 along
+/// dimensions that are folded away.
 pub(crate) fn stretch(operation: &'static str, a: &Node, b: &Node) -> Result<Index> {
     let is_over_domain = a.domain.is_some() || b.domain.is_some();
-    let is_number = |node: &Node, other: &Node| match &node.domain {
-        Some(_) => node.rank() == 0,
-        None => node.rank() <= other.rank() && node.shape.iter().all(|&extent| extent == 1),
+    let stretches = |node: &Node, other: &Node| {
+        let fits = |(&extent, &to): (&i64, &i64)| extent == 1 || extent == to;
+        let is_number = node.rank() <= other.rank() && node.shape.iter().all(|&extent| extent == 1);
+        let is_folded = node.rank() == other.rank() && node.shape.iter().zip(other.shape.iter()).all(fits);
+        node.domain.is_none() && (is_number || is_folded)
     };
-    if is_over_domain && a.shape != b.shape && !is_number(a, b) && !is_number(b, a) {
+    if is_over_domain && a.shape != b.shape && !stretches(a, b) && !stretches(b, a) {
         let text = |node: &Node| match &node.domain {
             Some(domain) => domain.to_string(),
             None => format!("shape {}", node.shape),

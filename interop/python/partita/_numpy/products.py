@@ -49,7 +49,7 @@ def inner(a: Any, b: Any, /) -> Array:
 def outer(a: Any, b: Any, out: Any = None) -> Array:
     """Products of all pairs of elements."""
     a, b = arrays_of("outer", (a, b))
-    return finished("outer", multiply(reshape(a, (a.size, 1)), ravel(b)), out)
+    return finished("outer", multiply(reshape(a, (a.size, 1)), reshape(b, (1, b.size))), out)
 
 
 def matvec(a: Any, b: Any, /) -> Array:

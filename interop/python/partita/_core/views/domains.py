@@ -27,9 +27,10 @@ class Domain:
 
     ``pt.Domain[1:n+1, -2:3]`` has the indices from 1 to n and from -2 to 2: bounds may be negative, ranges may have steps, also
     negative ones. Arrays made over a domain, and what is computed from them, are read and written by its indices with
-    ``A.at[...]``; ``A[...]`` goes by position, from 0, as always. Arithmetic goes by position, too: operands of unlike shapes are
-    an error if one was made over a domain, numbers excepted; `by_index` takes the common indices instead. The result is
-    over the domain of the first operand that has one; results of reductions, reshapes and joins count from 0.
+    ``A.at[...]``; ``A[...]`` goes by position, from 0, as always. Arithmetic goes by position, too. Arrays over domains never stretch;
+    numbers do, and arrays over no domain with as many dimensions. Other operands of unlike shapes are an error, and `by_index`
+    takes the common indices. The result is over the domain of the first operand that has one; results of reductions, reshapes
+    and joins count from 0.
 
     Parameters
     ----------
@@ -334,7 +335,12 @@ def _places_of(key: Any, r: range, d: int, domain: Domain) -> Any:
     if isinstance(key, slice):
         start, stop = (end if given is None else operator.index(given) for given, end in ((key.start, r.start), (key.stop, r.stop)))
         key = range(start, stop, r.step if key.step is None else operator.index(key.step))
+    if isinstance(key, BaseArray) and key.ndim:
+        key = [key]
     single = not isinstance(key, range)
+    if single and not hasattr(key, "__index__"):
+        expected = "an index, a slice or range of indices, '...' or a Domain"
+        raise TypeError(f"at: expected {expected}, given {type(key).__name__}; masks and lists go by position: A[mask]")
     places = _places_in(r, range(operator.index(key), operator.index(key) + 1) if single else key)
     if places is None:
         given = key if single else f"{key.start}:{key.stop}:{key.step}"

@@ -216,7 +216,7 @@ class ufunc(_native.UfuncBase):
     def outer(self, a: Any, b: Any, /, **settings: Any) -> Any:
         """The function of all pairs of elements; see ``numpy.ufunc.outer``."""
         left, right = arrays_of(self._pairwise("outer"), (a, b))
-        return self(reshape(left, left.shape + (1,) * right.ndim), right, **settings)
+        return self(reshape(left, left.shape + (1,) * right.ndim), reshape(right, (1,) * left.ndim + right.shape), **settings)
 
     def at(self, a: Array, indices: Any, b: Any = None, /) -> None:
         """Changes the elements at ``indices`` in place, each as often as it is listed; see ``numpy.ufunc.at``. The indices are
