@@ -186,10 +186,11 @@ impl Domain {
     /// with new or stretched dimensions, or without any.
     pub(crate) fn seen(&self, shape: &Index, axes: &[Along]) -> Option<Domain> {
         let along = |r: usize| {
-            let (offset, step, range) = axes.iter().zip(&self.ranges).find_map(|(along, range)| match *along {
-                Along::Dim { dim, offset, step } if dim == r => Some((offset, step, range)),
-                Along::Dim { .. } | Along::Pinned(_) => None,
-            })?;
+            let (offset, step, range) =
+                axes.iter().zip(&self.ranges).find_map(|(along, range)| match *along {
+                    Along::Dim { dim, offset, step } if dim == r => Some((offset, step, range)),
+                    Along::Dim { .. } | Along::Pinned(_) => None,
+                })?;
             let taken = range.at(&IndexRange::of_len(offset, step, shape[r])).ok();
             // What wraps around a periodic dimension stays under its indices.
             taken.or_else(|| (range.len() == shape[r]).then_some(*range))

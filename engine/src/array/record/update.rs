@@ -10,7 +10,7 @@ use crate::array::record::ops::stretch;
 use crate::array::record::view::{Selected, Span, resolve};
 use crate::device::collect;
 use crate::error::{Error, Result};
-use crate::index::{Along, Distribution, Index, Region};
+use crate::index::{Along, Distribution, Domain, Index, Region};
 
 /// An update and its operands.
 pub(crate) struct RecordedUpdate {
@@ -77,7 +77,10 @@ impl Array {
         if value.dtype() != self.dtype() {
             return Err(Error::dtypes(operation, self.dtype(), value.dtype()));
         }
-        if (self.is_over_domain() || value.is_over_domain()) && value.shape() != *shape {
+        // Where nothing stretches, dimensions of extent 1 may be more or fewer.
+        let is_over_domain = self.is_over_domain() || value.is_over_domain();
+        let count = |shape: &Index| Domain::of_shape(shape).num_indices();
+        if is_over_domain && count(&value.shape()) != count(shape) {
             stretch(operation, &self.seen(*shape, *map).node, &value.node)?;
         }
         let value = value.stretched(operation, shape)?;

@@ -223,7 +223,8 @@ def matmul(a: A, b: A, /, out: Any = None, *, dtype: Any = None, casting: str = 
     if a.ndim == 1 == b.ndim:
         result = _sum_of_products(a[None], b, -1)[0]
     elif a.ndim == 1 or b.ndim == 1:
-        result = _sum_of_products(a, columns, -1)
+        ones = (None,) * abs(a.ndim - columns.ndim)
+        result = _sum_of_products(a[ones], columns, -1) if a.ndim == 1 else _sum_of_products(a, columns[ones], -1)
     else:
         result = _sum_of_products(a[..., None, :], columns[..., None, :, :], -1)
     return result if out is None else write("matmul", out, result, casting=casting)
