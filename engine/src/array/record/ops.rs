@@ -45,8 +45,8 @@ pub(crate) fn broadcast(operation: &'static str, a: &Index, b: &Index) -> Result
     ))
 }
 
-/// The common shape of two operands. Arrays over domains go by position, and only numbers stretch to them, among
-/// them what a reduction leaves of all elements: the rule of Chapel's zippered loops.
+/// The common shape of two operands. Arrays over domains go by position, and only numbers stretch to them,
+/// among them what a reduction leaves of all elements: the rule of Chapel's zippered loops.
 pub(crate) fn stretch(operation: &'static str, a: &Node, b: &Node) -> Result<Index> {
     let is_over_domain = a.domain.is_some() || b.domain.is_some();
     let is_number = |node: &Node, other: &Node| match &node.domain {
