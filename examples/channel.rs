@@ -1,6 +1,6 @@
-//! Creeping flow into a channel on a staggered (MAC) grid: pressure lives in the cells {1..n, 1..m}, velocities
-//! on their faces {0..n, 1..m} and {1..n, 0..m}, each array over these indices and some ghosts. Artificial
-//! compressibility, explicit in time. A plug flows in; what flows out is compared with Poiseuille's profile.
+//! Creeping flow into a channel on a staggered (MAC) grid: pressure in the cells {1..n, 1..m}, velocities on
+//! their faces {0..n, 1..m} and {1..n, 0..m}, each array over these indices and some ghosts. Artificial
+//! compressibility, explicit in time. A plug flows in; Poiseuille's profile flows out.
 
 use partita::operators::{Boundary, laplacian};
 use partita::prelude::*;
@@ -50,7 +50,7 @@ fn main() -> Result<()> {
     flow.run(1500)?;
     // y (1 - y), as this grid has it, under the indices of the outlet and for a mean of 1.
     let [u, v, _] = flow.state() else { unreachable!("three arrays") };
-    let y = (Array::coordinate(&team, &u.distribution()?, 1, DType::F64)? - 0.5) * H;
+    let y = (Array::coordinate(&team, &*u.distribution()?, 1, DType::F64)? - 0.5) * H;
     let profile = (&y * (1 - &y) + H * H / 4.0).over(&u.domain()).at(&outlet);
     let error = (u.at(&outlet) - &profile / profile.mean(&[])).abs().max(&[]).item::<f64>()?;
     let rest = divergence(u, v, &cells)?.abs().max(&[]).item::<f64>()?;

@@ -38,9 +38,9 @@
 //! **Values.** A value never changes. [`Array::assign`] and `+=` give the handle a new value; clones and
 //! recorded expressions keep the old one.
 //!
-//! **Domains.** Elements may have indices of one's own choice, also negative and strided ones: [`Array::over`]
-//! a [`Domain`](index::Domain). Views and results keep them; [`Array::at`] and [`array::by_index`] go by them.
-//! `examples/channel.rs` computes on a staggered grid.
+//! **Domains.** Elements may have indices of one's own choice, also negative and strided ones:
+//! [`Array::over`] a [`Domain`](index::Domain). Views and results keep them; [`Array::at`] and
+//! [`array::by_index`] go by them. `examples/channel.rs` computes on a staggered grid.
 //!
 //! **Loops.** [`Loop`] runs a time step again and again: it records the first steps and replays their
 //! commands without the host's work. The step must do the same every time; numbers that change go through

@@ -186,8 +186,8 @@ pub unsafe fn replay(recording: &RecordedJobs) -> Result<()> {
 /// freed.
 ///
 /// # Safety
-/// The memory has that many bytes. As long as arrays lie in it ([`Array::from_buffers`](crate::Array::from_buffers)), the
-/// other process keeps it and does not write it.
+/// The memory has that many bytes. As long as arrays lie in it
+/// ([`Array::from_buffers`](crate::Array::from_buffers)), the other process keeps it and does not write it.
 pub unsafe fn import_memory(device: &Device, handle: IpcHandle, bytes: u64) -> Result<Buffer> {
     device.import_memory(handle, bytes)
 }

@@ -95,8 +95,9 @@ fn one_member_writes_an_array_in_index_order() {
         for dist in planes() {
             let array = Array::from_fn(&team, &dist, number).unwrap().slice(&s![1..3, ..]);
             let Ok(()) = array.eval() else { panic!("{dist}") };
-            let text = "[[100, 101, 102, 103, 104, 105, 106, 107, 108],\n [200, 201, 202, 203, 204, 205, 206, 207, 208]]";
-            assert_eq!(array.to_string(), text, "{dist}");
+            let rows = "[[100, 101, 102, 103, 104, 105, 106, 107, 108],\n \
+                        [200, 201, 202, 203, 204, 205, 206, 207, 208]]";
+            assert_eq!(array.to_string(), rows, "{dist}");
         }
     }
 }

@@ -244,7 +244,7 @@ impl Program {
 
 #[test]
 fn random_programs_give_what_dictionaries_give() {
-    let given = std::env::var("PARTITA_DOMAIN_SEEDS").ok().and_then(|n| n.parse().ok());
+    let given = std::env::var("PARTITA_DOMAIN_PROGRAMS").ok().and_then(|n| n.parse().ok());
     for devices in kinds_of_devices() {
         let count = share(&devices[0], given.unwrap_or(2000), 10);
         (0..count).for_each(|seed| Program::run(&devices, seed));
@@ -473,7 +473,7 @@ fn results_are_over_the_domain_of_their_elements_or_count_from_zero() {
         )
         .unwrap();
     assert_eq!(again.domain(), whole);
-    // Elements are under the indices at which they were asked for.
+    // Elements taken at an array of positions are under the indices of that array.
     let line = over.slice(&s![1, ..]);
     let indices =
         Array::from_slice(&team, &Distribution::default_partition(2, &[4]).unwrap(), &[3i64, 0, 0, 1])
@@ -481,7 +481,7 @@ fn results_are_over_the_domain_of_their_elements_or_count_from_zero() {
     let asked = line.take(&indices.over(&domain([(-9, -5, 1)]))).unwrap();
     assert_eq!((asked.domain(), asked.get_at(&[-6]).unwrap()), (domain([(-9, -5, 1)]), 11.into()));
     assert!(line.is_over_domain() && !line.take(&indices).unwrap().is_over_domain());
-    // What goes round the end of a periodic dimension comes under the indices there.
+    // What wraps around in a periodic dimension comes under the indices there.
     let round = Distribution::builder(&[3, 4]).parts(2).periodic(&[false, true]).build().unwrap();
     for turned in [over.redistribute(&round).shift(&[0, 1]), over.redistribute(&round).roll(&[0, -1])] {
         assert_eq!((turned.domain(), turned.get_at(&[2, 4]).unwrap()), (whole.clone(), 10.into()));

@@ -152,7 +152,8 @@ fn chunks_are_where_the_elements_are() {
     }
 }
 
-/// The parts wait for each other inside the loop, which a loop that takes one after the other would never end.
+/// The parts wait for each other inside the loop, which a loop that takes one after the other would never
+/// end.
 #[test]
 fn parts_run_their_chunks_at_the_same_time_on_threads_of_their_own() {
     let team = Team::on(&[Device::host()], 5).unwrap();

@@ -150,8 +150,8 @@ impl Domain {
         dist.owner(&self.place(index)?)
     }
 
-    /// The leader of a loop over the domain: the pieces of the parts, which together have every index once. Of
-    /// a replicated dimension one part has them.
+    /// The leader of a loop over the domain: the pieces of the parts, which together have every index once.
+    /// Of a replicated dimension one part has them.
     ///
     /// # Errors
     /// Distributions of another shape.
@@ -238,8 +238,8 @@ impl Domain {
         })
     }
 
-    /// The `offsets[d]` indices inside the high end of dimension `d`; inside the low end if that is negative; all
-    /// of a dimension for 0.
+    /// The `offsets[d]` indices inside the high end of dimension `d`; inside the low end if that is negative;
+    /// all of a dimension for 0.
     pub fn interior(&self, offsets: &[i64]) -> Result<Domain> {
         self.each_range("Domain::interior", offsets, |range, by| {
             match (range.side(by), by.saturating_abs()) {
@@ -251,8 +251,8 @@ impl Domain {
         })
     }
 
-    /// The `offsets[d]` indices beyond the high end of dimension `d`; beyond the low end if that is negative; all
-    /// of a dimension for 0.
+    /// The `offsets[d]` indices beyond the high end of dimension `d`; beyond the low end if that is negative;
+    /// all of a dimension for 0.
     pub fn exterior(&self, offsets: &[i64]) -> Result<Domain> {
         self.each_range("Domain::exterior", offsets, |range, by| {
             match (range.side(by), by.saturating_abs()) {
@@ -263,8 +263,8 @@ impl Domain {
         })
     }
 
-    /// Every `strides[d]`-th index of dimension `d`, from its first one; from its last one, and down, if that is
-    /// negative.
+    /// Every `strides[d]`-th index of dimension `d`, from its first one; from its last one, and down, if that
+    /// is negative.
     pub fn by(&self, strides: &[i64]) -> Result<Domain> {
         self.each_range("Domain::by", strides, |range, by| {
             let (first, stop) = if by < 0 { (range.len() - 1, -1) } else { (0, range.len()) };
@@ -330,7 +330,8 @@ impl Domain {
 }
 
 /// A piece of a loop over a domain: the places along every dimension that one part takes. Places mean
-/// something to every domain of the same shape, whose indices there [`Domain::undensify`], the follower, gives.
+/// something to every domain of the same shape, whose indices there [`Domain::undensify`], the follower,
+/// gives.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Chunk {
     /// The part that the work is placed at.

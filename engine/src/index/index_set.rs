@@ -184,8 +184,8 @@ impl IndexRange {
         Ok(IndexRange { first, stride: self.stride, len: stop.saturating_sub(start).max(0) })
     }
 
-    /// True if a number of indices is counted from the end where the sequence ends, false where it begins: positive
-    /// numbers count from the highest index, negative ones from the lowest. None for 0.
+    /// True if a number of indices is counted from the end where the sequence ends, false where it begins:
+    /// positive numbers count from the highest index, negative ones from the lowest. None for 0.
     pub(crate) fn side(&self, count: i64) -> Option<bool> {
         (count != 0).then_some((count > 0) == (self.stride > 0))
     }

@@ -27,7 +27,7 @@ const CHORES: &[Chore] = &[
         "random programs of arrays over domains",
         "domain_arrays",
         &["random_programs"],
-        &[("PARTITA_DOMAIN_SEEDS", "40000")],
+        &[("PARTITA_DOMAIN_PROGRAMS", "40000")],
     ),
     ("nonsense in the environment", "environment", &[], &[("PARTITA_SOAK", "30")]),
     ("random slices", "arithmetic", &["random_slices"], &[("PARTITA_SOAK", "10000")]),

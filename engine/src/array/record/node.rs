@@ -72,9 +72,9 @@ fn depth_of(expr: &NodeExpr) -> u32 {
     }
 }
 
-/// The domain of a result. Views take the indices of their elements along; what is computed element by element
-/// has those of the first operand that has any; elements that move or are replaced in an array, that array's;
-/// all else counts from 0.
+/// The domain of a result. Views take the indices of their elements along; what is computed element by
+/// element has those of the first operand that has any; elements that move or are replaced in an array, that
+/// array's; all else counts from 0.
 fn domain_of(expr: &NodeExpr, shape: &Index) -> Option<Arc<Domain>> {
     let mut operands = expr.operands().map(|node| node.domain.as_ref());
     let fits = |domain: &&Arc<Domain>| domain.shape() == *shape;

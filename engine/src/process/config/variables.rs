@@ -163,7 +163,11 @@ pub const VARIABLES: &[Variable] = &[
     developer("PARTITA_FUZZ_SEEDS", SEEDS, "seeds of `--test fuzz`"),
     developer("PARTITA_LOOP_SEEDS", SEEDS, "seeds of `--test loops`"),
     developer("PARTITA_VIEW_SEEDS", "a count", "random views of `--test views`"),
-    developer("PARTITA_DOMAIN_SEEDS", "a count", "random programs of `--test domain_arrays`"),
+    developer(
+        "PARTITA_DOMAIN_PROGRAMS",
+        "a count",
+        "random programs of `--test domain_arrays` and `test_domains.py`",
+    ),
     developer("PARTITA_X86_SEEDS", "a count", "random kernels of `--test x86`"),
     developer("PARTITA_PROGRAMS", "FIRST:COUNT", "seeds of the random NumPy programs"),
     developer("PARTITA_SPEED", "a kernel", "the one kernel that the CPU engine's speed test measures"),

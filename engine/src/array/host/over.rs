@@ -19,8 +19,8 @@ use crate::index::{Chunk, Distribution, Domain, Index, IndexRange};
 use crate::team::Team;
 
 impl Array {
-    /// The same elements under the indices of a domain of this shape: Chapel's `reindex`. Recorded; nothing is
-    /// copied.
+    /// The same elements under the indices of a domain of this shape: Chapel's `reindex`. Recorded; nothing
+    /// is copied.
     ///
     /// Carries an error for a domain of another shape.
     #[doc = example!(
@@ -183,13 +183,13 @@ pub fn by_index(arrays: &[&Array]) -> Vec<Array> {
     arrays.iter().map(taken).collect()
 }
 
-/// A loop over a domain, in parallel: calls `body` with each [`Chunk`] of the parts that this process has, and
-/// the indices there. Each part has a thread of its own, which takes its chunks in order. What other domains of
-/// this shape have at the places of a chunk, [`Domain::undensify`] gives: a zippered loop.
+/// A loop over a domain, in parallel: calls `body` with each [`Chunk`] of the parts that this process has,
+/// and the indices there. Each part has a thread of its own, which takes its chunks in order. What other
+/// domains of this shape have at the places of a chunk, [`Domain::undensify`] gives: a zippered loop.
 ///
 /// # Errors
-/// Distributions of another shape, or over another number of parts than the team has members; that of the first
-/// part with one. Other parts go on to their end.
+/// Distributions of another shape, or over another number of parts than the team has members; that of the
+/// first part with one. Other parts go on to their end.
 #[doc = example!(
     "let domain = u.domain().shift(&[1, -1])?;"
     "let sum = std::sync::atomic::AtomicI64::new(0);"
