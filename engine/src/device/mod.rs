@@ -16,17 +16,14 @@
 pub mod cuda;
 mod discovery;
 mod driver;
-mod handle;
 mod host;
 mod launch;
 mod lock;
 mod memory;
-mod streams;
 mod transfer;
 pub mod wgpu;
 
-pub use driver::{DeviceKind, Stream, SubnormalTrial};
-pub use handle::Device;
+pub use driver::{Device, DeviceKind, Stream, SubnormalTrial};
 pub use launch::{Job, Program, compared_launches};
 pub(crate) use launch::{RecordedWork, Recording, StreamGraph, StreamGraphBuilder, Sweep};
 pub use lock::check_fork;
@@ -36,6 +33,5 @@ pub use memory::{Allocation, Buffer, Foreign, LentMemory, MemoryUse};
 pub use memory::{collect, integers};
 pub(crate) use memory::{push, zeros};
 pub use partita_kernels::Subnormals;
-pub use streams::Timestamp;
 pub(crate) use transfer::CopyRegion;
-pub use transfer::Download;
+pub use transfer::{Download, Timestamp};

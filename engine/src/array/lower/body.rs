@@ -11,7 +11,7 @@ use std::sync::Arc;
 use partita_kernels::{BinaryOp, Builder, DType, MAX_RANK, Scalar, Value, random};
 use rustc_hash::FxHashMap;
 
-use crate::array::lower::footprint::without_load_offsets;
+use crate::array::lower::access::without_load_offsets;
 use crate::array::lower::graph::{Graph, NodeId};
 use crate::array::memory::index_lists::IndexList;
 use crate::array::memory::step_numbers::StepNumbers;

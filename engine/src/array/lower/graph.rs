@@ -11,7 +11,7 @@ use std::sync::Arc;
 use partita_kernels::{DType, Scalar};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
-use crate::array::memory::pitch::Pitch;
+use crate::array::memory::storage::Pitch;
 use crate::array::memory::storage::{HaloWidths, Storage};
 use crate::array::record::expr::{DistKey, Expr, NodeLayout, Portion, Slot, UpdatedCells, WholeOp};
 use crate::array::record::map::Map;

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::array::lower::access::computed_elsewhere;
-use crate::array::lower::compute::{Compute, KernelStore};
 use crate::array::lower::division::common_to;
 use crate::array::lower::graph::NodeId;
 use crate::array::lower::lowerer::{Body, Lowerer, kernel_task};
+use crate::array::lower::steps::fused::{Compute, KernelStore};
 use crate::array::lower::steps::list::ResultMemory;
-use crate::array::memory::pitch::Pitch;
+use crate::array::memory::storage::Pitch;
 use crate::array::record::expr::{Expr, Portion};
 use crate::error::Result;
 use crate::index::{Distribution, Region};

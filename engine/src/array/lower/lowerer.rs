@@ -6,16 +6,18 @@ use std::sync::Arc;
 
 use partita_kernels::{DType, Value, simplify};
 
-use crate::array::lower::access::{OperandAccess, computed_elsewhere, reads_of};
+use crate::array::lower::access::{OperandAccess, computed_elsewhere, not_computed, reads_of};
 use crate::array::lower::body::{KernelBody, Leaf, Prerequisite, Source};
-use crate::array::lower::compute::{Compute, ComputeKernel, KernelStore};
 use crate::array::lower::division::{common_to_kernels, stages};
 use crate::array::lower::graph::{Graph, GraphTarget, MemoryState, NodeId};
-use crate::array::lower::steps::list::{ExchangeField, Lowered, ResultMemory, ResultStorage, StepList};
-use crate::array::memory::pitch::{Pitch, Row};
+use crate::array::lower::steps::fused::{Compute, ComputeKernel, KernelStore};
+use crate::array::lower::steps::list::{
+    ExchangeField, Lowered, ResultMemory, ResultStorage, StepList, StoredArray,
+};
 use crate::array::memory::storage::HaloWidths;
+use crate::array::memory::storage::{Pitch, Row};
 use crate::array::memory::window::{ArrayWindow, ComputeRegion};
-use crate::array::record::expr::Expr;
+use crate::array::record::expr::{Expr, NodeLayout};
 use crate::array::record::map::Map;
 use crate::array::recorder::recording::Extension;
 use crate::error::Result;
@@ -407,6 +409,39 @@ impl Lowerer<'_> {
         }
         let is_too_large = body.binds_too_much() && roots.len() > 1;
         Ok(if is_too_large { Err(NotLowered::TooLarge) } else { Ok((body, values)) })
+    }
+
+    /// Computes those nodes that are reductions whose folded axes are dropped. They share the reductions'
+    /// memory: dropping an axis of one cell leaves every element on its part.
+    pub fn reductions_without_axes(&mut self, nodes: &[NodeId]) -> Result<()> {
+        let graph = &*self.graph;
+        let reduction = |&node: &NodeId| {
+            let Some(Expr::View { base, map }) = graph.expr(node) else { return None };
+            let drops = graph.is_reduction(*base) && map.drops_axes(graph.shape(*base), graph.shape(node));
+            let stays =
+                matches!(graph.layout(node), NodeLayout::ViewOf(of, along) if of == *base && along == *map);
+            (drops && stays).then_some((node, *base))
+        };
+        let views: Vec<(NodeId, NodeId)> = nodes.iter().filter_map(reduction).collect();
+        if views.is_empty() {
+            return Ok(());
+        }
+        let dists = views.iter().map(|&(node, _)| graph.distribution(node)).collect::<Result<Vec<_>>>()?;
+        self.evaluate(&views.iter().map(|&(_, base)| base).collect::<Vec<NodeId>>())?;
+        for ((node, base), dist) in views.into_iter().zip(dists) {
+            if let Some(pitch) = self.seen(base, &dist) {
+                self.share_memory(node, base, (&dist, pitch));
+            }
+        }
+        Ok(())
+    }
+
+    /// A computed node as steps see it.
+    pub fn stored(&self, node: NodeId) -> Result<StoredArray> {
+        let (shape, dtype) = (*self.graph.shape(node), self.graph.dtype(node));
+        let state = self.graph.memory_state(node).ok_or_else(|| not_computed(self.graph, node))?;
+        let [dist, declared] = [&state.dist, &state.declared].map(|dist| Arc::clone(dist));
+        Ok(StoredArray { node, shape, dtype, dist, declared, pitch: state.pitch })
     }
 
     /// Computes what a kernel waits for.

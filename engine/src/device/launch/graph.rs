@@ -1,9 +1,9 @@
 //! Work of several devices and their streams, prepared to be queued by one call.
 
-use super::job::Job;
+use super::queue::Job;
 use crate::config::{config, say};
+use crate::device::driver::Device;
 use crate::device::driver::{DriverError, Opaque, Stream, StreamWork};
-use crate::device::handle::Device;
 use crate::device::transfer::CopyRegion;
 use crate::error::Result;
 

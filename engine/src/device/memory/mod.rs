@@ -10,12 +10,10 @@
 //! memory, and this one for that work before the lease ends.
 
 mod allocation;
-mod buffer;
 mod host_vec;
 mod sharing;
 
 pub(super) use allocation::{ALIGN_BYTES, DeviceMemory, Pool};
-pub use allocation::{Allocation, LentMemory, MemoryUse};
-pub use buffer::Buffer;
+pub use allocation::{Allocation, Buffer, LentMemory, MemoryUse};
 pub use host_vec::{collect, integers, push, zeros};
 pub use sharing::{Foreign, IpcEvent};

@@ -5,9 +5,9 @@
 use std::any::Any;
 
 use super::allocation::Allocation;
-use super::buffer::Buffer;
+use super::allocation::Buffer;
+use crate::device::driver::Device;
 use crate::device::driver::{DriverResult, IpcHandle, SharedEvent, Sharing, Stream};
-use crate::device::handle::Device;
 use crate::error::{Error, Result};
 
 /// Memory of another owner.

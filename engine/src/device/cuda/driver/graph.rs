@@ -8,8 +8,8 @@ use cudarc::driver::{result, sys};
 use partita_kernels::ptx::{Grid, LaunchPlan};
 
 use super::gpu::{CudaBuffer, CudaDevice, within};
+use super::launch::capturing;
 use super::launch::{Function, plan_of, program, queue};
-use super::modules::capturing;
 use super::primary::{During, Event, Primary, Purpose};
 use crate::device::Stream;
 use crate::device::cuda::error::CudaError;

@@ -9,17 +9,13 @@
 //!   is done.
 //! - Who may read and write memory at a time is decided by the lock of the device (`device::lock`).
 
-mod compiler;
 mod copies;
 mod gpu;
 mod graph;
-mod interface;
 mod launch;
-mod modules;
 mod primary;
 #[cfg(test)]
 mod tests;
 
-pub(in crate::device) use gpu::count;
 pub use gpu::{absence, library};
-pub(in crate::device) use interface::open;
+pub(in crate::device) use gpu::{count, open};
