@@ -4,13 +4,14 @@
 //! beyond that, or beyond what a grid may have of blocks, are cut into several grids.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use super::entries::{fold, mirrored, planes, pointwise, scan, streaming, transpose, vector};
+use super::entries::{fold, mirrored, planes, pointwise, scan, streaming, transpose};
 use super::launch::fold::MAX_INNER_FOLD;
 use super::launch::pointwise::plan_batch;
 use super::launch::{Facts, LaunchPlan, Limits, Module, Source, Span};
 use super::schedule::{PlainLimits, Schedule};
-use super::text::{MAX_BLOCK_BYTES, PtxTarget};
+use super::text::{Entry, LazyEntry, MAX_BLOCK_BYTES, PtxTarget};
 use crate::ir::{Access, Form, Launch, Op, Param, View};
 use crate::math;
 use crate::verify::{LaunchError, Verified, verify};
@@ -48,29 +49,43 @@ pub fn emit_within(
     let (verified, centers) = centered(math::expand_fused(kernel));
     let kernel = verified.kernel();
     let schedule = Schedule::of(&verified, target, plain);
-    let entries = match &kernel.form {
-        Form::Reduce { .. } => fold::entries(&verified, target, schedule.folds),
-        Form::Scan(form) => vec![scan::entry(&verified, target, form)],
+    let target = *target;
+    let written = match &kernel.form {
+        Form::Reduce { .. } => fold::entries(&verified, &target, schedule.folds),
+        Form::Scan(form) => vec![scan::entry(&verified, &target, form)],
         Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => {
-            let vector = schedule.vector.as_ref().map(|plan| vector::entry(&verified, target, plan));
-            let transpose = schedule.transpose.map(|turns| transpose::entry(&verified, target, turns));
-            let mirrored = schedule.mirrored.map(|n| mirrored::entry(&verified, target, n));
-            let batched = pointwise::is_batched(&verified);
-            let batched = batched.then(|| pointwise::batched_copy(&verified, target));
-            // Older GPUs have no copies that go on while a thread does.
-            let plan = schedule.streaming.as_ref().filter(|_| target.sm >= 80);
-            let streaming = plan.map(|plan| streaming::entry(&verified, target, plan));
-            let planes = schedule.planes.as_ref().map(|plan| planes::entry(&verified, target, plan));
-            let others = [vector, transpose, mirrored, batched, planes, streaming].into_iter().flatten();
-            let mut entries = vec![pointwise::entry(&verified, target)];
-            entries.extend(others.filter(|entry| entry.block.bytes() <= MAX_BLOCK_BYTES));
-            entries
+            vec![pointwise::entry(&verified, &target)]
         }
     };
-    if let Some(bytes) = entries.iter().map(|e| e.block.bytes()).find(|&bytes| bytes > MAX_BLOCK_BYTES) {
+    if let Some(bytes) = written.iter().map(|e| e.block.bytes()).find(|&bytes| bytes > MAX_BLOCK_BYTES) {
         return Err(PtxUnsupported { kernel: kernel.name.clone(), bytes });
     }
-    Ok(Module { target: *target, entries, kernel: verified, centers, schedule, limits: Limits::DEVICE })
+    let mut entries: Vec<LazyEntry> = written.into_iter().map(LazyEntry::from).collect();
+    let of = Arc::new(verified.clone());
+    let mut offer = |kind, write: Box<dyn FnOnce(&Verified) -> Entry + Send>| {
+        let kernel = Arc::clone(&of);
+        entries.push(LazyEntry::new(kind, move || write(&kernel)));
+    };
+    if let Some(plan) = schedule.vector.clone() {
+        offer("vector", Box::new(move |kernel| pointwise::vector(kernel, &target, &plan)));
+    }
+    if let Some(turns) = schedule.transpose {
+        offer("transpose", Box::new(move |kernel| transpose::entry(kernel, &target, turns)));
+    }
+    if let Some(sources) = schedule.mirrored {
+        offer("mirrored", Box::new(move |kernel| mirrored::entry(kernel, &target, sources)));
+    }
+    if pointwise::is_batched(&verified) {
+        offer("batched_copy", Box::new(move |kernel| pointwise::batched_copy(kernel, &target)));
+    }
+    if let Some(plan) = schedule.planes.clone() {
+        offer("planes", Box::new(move |kernel| planes::entry(kernel, &target, &plan)));
+    }
+    // Older GPUs have no copies that go on while a thread does.
+    if let Some(plan) = schedule.streaming.clone().filter(|_| target.sm >= 80) {
+        offer("streaming", Box::new(move |kernel| streaming::entry(kernel, &target, &plan)));
+    }
+    Ok(Module { target, entries, kernel: verified, centers, schedule, limits: Limits::DEVICE })
 }
 
 /// The kernel with the loads of each input that has several counted from their centre, and how far that is
@@ -116,14 +131,15 @@ impl Module {
         self.head() + "\n" + &self.entries[entry].text
     }
 
-    /// Bytes of all entries' texts.
+    /// Bytes of the entries that are written.
     pub fn text_bytes(&self) -> usize {
-        self.entries.iter().map(|entry| entry.text.len()).sum()
+        self.entries.iter().filter_map(LazyEntry::written).map(|entry| entry.text.len()).sum()
     }
 
     /// All entries in one text, to be read.
     pub fn whole_text(&self) -> String {
-        self.entries.iter().fold(self.head(), |text, entry| text + "\n" + &entry.text)
+        let fits = |entry: &&LazyEntry| entry.block.bytes() <= MAX_BLOCK_BYTES;
+        self.entries.iter().filter(fits).fold(self.head(), |text, entry| text + "\n" + &entry.text)
     }
 
     fn head(&self) -> String {
@@ -132,9 +148,10 @@ impl Module {
         format!("// {name}\n.version {version}\n.target sm_{sm}\n.address_size 64\n")
     }
 
-    /// The entry of a kind, if the schedule offers it.
+    /// The entry of a kind, if the schedule offers it and its parameters can be passed. Writes it.
     pub(crate) fn entry(&self, kind: &str) -> Option<usize> {
-        self.entries.iter().position(|entry| entry.kind == kind)
+        let at = self.entries.iter().position(|entry| entry.kind == kind)?;
+        (self.entries[at].block.bytes() <= MAX_BLOCK_BYTES).then_some(at)
     }
 
     /// Whether grids can count the points of a launch.

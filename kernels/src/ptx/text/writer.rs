@@ -6,14 +6,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::ops::Range;
+use std::ops::{Deref, Range};
+use std::sync::LazyLock;
 
 use super::parameters::{
     Address, Class, Field, FoldField, ParameterBlock, Quantity, class, quantities, register,
 };
 use crate::ir::{Access, Kernel, Offsets, Op, Value};
+use crate::verify::Footprint;
 use crate::verify::Verified;
-use crate::verify::footprint::Footprint;
 
 /// Threads of a full block.
 pub(crate) const THREADS: u32 = 256;
@@ -58,6 +59,40 @@ pub struct Entry {
     pub(crate) block: ParameterBlock,
     /// Bytes of shared memory that a launch gives each block, beside what the text declares.
     pub shared: u32,
+}
+
+/// An entry point that is written when somebody first looks at it: most launches take one of several.
+pub struct LazyEntry {
+    /// The way it runs the kernel: `vector`, `fold`, ...
+    pub kind: &'static str,
+    entry: LazyLock<Entry, Box<dyn FnOnce() -> Entry + Send>>,
+}
+
+impl LazyEntry {
+    pub(crate) fn new(kind: &'static str, write: impl FnOnce() -> Entry + Send + 'static) -> LazyEntry {
+        LazyEntry { kind, entry: LazyLock::new(Box::new(write)) }
+    }
+
+    /// The entry, if it is written.
+    pub(crate) fn written(&self) -> Option<&Entry> {
+        LazyLock::get(&self.entry)
+    }
+}
+
+impl From<Entry> for LazyEntry {
+    fn from(entry: Entry) -> LazyEntry {
+        let lazy = LazyEntry::new(entry.kind, move || entry);
+        LazyLock::force(&lazy.entry);
+        lazy
+    }
+}
+
+impl Deref for LazyEntry {
+    type Target = Entry;
+
+    fn deref(&self) -> &Entry {
+        &self.entry
+    }
 }
 
 /// `vector_fused_f32_3d_7to1_c0ffee`: the kind, the kernel's name, the type of its first array, its rank, how

@@ -83,7 +83,7 @@ impl CudaProgram {
         if let Some(function) = self.functions[entry].get() {
             return Ok(function);
         }
-        let ptx::Entry { name, shared, .. } = &self.module.entries[entry];
+        let ptx::Entry { name, shared, .. } = &*self.module.entries[entry];
         let text = self.module.text(entry);
         if config().debug >= 3 {
             eprintln!("{text}");

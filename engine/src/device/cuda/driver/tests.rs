@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use cudarc::driver::result;
 
-use super::launch;
 use super::gpu::CudaDevice;
+use super::launch;
 use super::primary::During;
 use crate::device::cuda::error::CudaError;
 use crate::device::driver::Device;
