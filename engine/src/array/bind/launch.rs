@@ -414,7 +414,7 @@ impl ScheduleBuilder {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::array::record::map::point;
+    use crate::array::record::expr::point;
     use crate::device::Device;
 
     #[test]

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::array::bind::schedule::Values;
 use crate::array::lower::steps::list::{ExchangeField, MemoryId, StepList};
-use crate::array::memory::plans::fetch_plan;
+use crate::array::memory::storage::fetch_plan;
 use crate::array::recorder::recording::Recorder;
 use crate::array::run::cells::download;
 use crate::array::run::evaluate::StepRun;

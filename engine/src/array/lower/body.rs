@@ -15,8 +15,8 @@ use crate::array::lower::access::without_load_offsets;
 use crate::array::lower::graph::{Graph, NodeId};
 use crate::array::memory::index_lists::IndexList;
 use crate::array::memory::step_numbers::StepNumbers;
+use crate::array::record::expr::Map;
 use crate::array::record::expr::{Expr, Pointwise, Slot};
-use crate::array::record::map::Map;
 use crate::error::Result;
 use crate::index::{Along, Distribution};
 

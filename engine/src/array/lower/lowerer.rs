@@ -2,9 +2,11 @@
 //! list of steps computes from the memory of their base. Joined and reshaped values and reductions have files
 //! of their own.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use partita_kernels::{DType, Value, simplify};
+use rustc_hash::FxHashMap;
 
 use crate::array::lower::access::{OperandAccess, computed_elsewhere, not_computed, reads_of};
 use crate::array::lower::body::{KernelBody, Leaf, Prerequisite, Source};
@@ -17,8 +19,8 @@ use crate::array::lower::steps::list::{
 use crate::array::memory::storage::HaloWidths;
 use crate::array::memory::storage::{Pitch, Row};
 use crate::array::memory::window::{ArrayWindow, ComputeRegion};
+use crate::array::record::expr::Map;
 use crate::array::record::expr::{Expr, NodeLayout};
-use crate::array::record::map::Map;
 use crate::array::recorder::recording::Extension;
 use crate::error::Result;
 use crate::index::{Along, Distribution, Index, Region};
@@ -434,6 +436,26 @@ impl Lowerer<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The values within `node` that steps of their own compute, nested so deeply that they are computed
+    /// before, the innermost first, rather than by recursion.
+    pub fn deeply_nested(&self, node: NodeId) -> Vec<NodeId> {
+        const MOST_LEVELS: u32 = 16;
+        let mut levels: FxHashMap<NodeId, u32> = HashMap::default();
+        let mut found = Vec::new();
+        // Operands come before those that use them.
+        for inner in self.graph.reached([node], None).lazy {
+            let below = self.graph.operands(inner).filter_map(|x| levels.get(&x).copied()).max();
+            let expr = self.graph.expr(inner);
+            let is_one = matches!(expr, Some(Expr::Joined(_) | Expr::Whole(..) | Expr::Reshaped { .. }));
+            let level = below.unwrap_or(0) + u32::from(is_one);
+            levels.insert(inner, level % MOST_LEVELS);
+            if is_one && level == MOST_LEVELS {
+                found.push(inner);
+            }
+        }
+        found
     }
 
     /// A computed node as steps see it.

@@ -3,7 +3,6 @@
 pub(crate) mod expr;
 pub(crate) mod join;
 pub(crate) mod lines;
-pub(crate) mod map;
 pub(crate) mod node;
 pub(crate) mod ops;
 pub(crate) mod rearrange;

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use partita_kernels::{DType, Draw, Scalar};
 
 use crate::array::memory::storage::Storage;
+use crate::array::record::expr::Map;
 use crate::array::record::expr::{DistKey, Expr, NodeLayout, Operands, Pointwise};
-use crate::array::record::map::Map;
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index, ProcessGrid, Region};
 use crate::team::Team;

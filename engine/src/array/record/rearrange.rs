@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::array::memory::storage::Storage;
 use crate::array::record::expr::{Expr, NodeLayout, Which, WholeOp};
-use crate::array::record::map::{Map, check_count, check_positions, sliced};
+use crate::array::record::expr::{Map, check_count, check_positions, sliced};
 use crate::array::record::node::Node;
 use crate::array::record::node::{Array, check_parts};
 use crate::device::collect;

@@ -9,7 +9,7 @@ use partita_kernels::MAX_RANK;
 
 use crate::array::Stride;
 use crate::array::record::expr::{Expr, NodeLayout, StridedWindow, UpdatedCells, WholeOp};
-use crate::array::record::map::{Map, check_count, check_positions};
+use crate::array::record::expr::{Map, check_count, check_positions};
 use crate::array::record::node::{Array, Node};
 use crate::array::record::ops::broadcast;
 use crate::device::collect;

@@ -11,7 +11,7 @@
 use std::any::Any;
 use std::collections::HashMap;
 use std::hash::BuildHasher;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use partita_kernels::{DType, Scalar};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -353,16 +353,6 @@ fn in_new_epochs(schedule: &mut Schedule) {
     }
 }
 
-/// Stands in a kept command for memory that its next run gives it.
-fn no_memory() -> Result<Arc<Allocation>> {
-    static NONE: OnceLock<Arc<Allocation>> = OnceLock::new();
-    if NONE.get().is_none() {
-        let none = Device::host().alloc(0)?;
-        let _ = NONE.set(Arc::clone(none.allocation()));
-    }
-    NONE.get().cloned().ok_or_else(|| missing_part("eval"))
-}
-
 /// Commands that are collected while their steps run for the first time.
 pub(crate) struct CommandsBuilder {
     steps: Vec<CachedStep>,
@@ -572,7 +562,7 @@ impl CommandsBuilder {
         let mut slots = Vec::new();
         for memory in command.op.memory_mut() {
             slots.push(*self.slots.get(&memory.id)?);
-            *memory = no_memory().ok()?;
+            *memory = Allocation::none();
         }
         Some(CachedCommand { memory: slots, command })
     }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::ptr::NonNull;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use crate::config::config;
 use crate::device::check_fork;
@@ -45,6 +45,8 @@ pub(in crate::device) trait DeviceMemory: Any + Send + Sync {
         None
     }
 }
+
+impl DeviceMemory for () {}
 
 /// The use of free memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -124,6 +126,13 @@ impl Allocation {
     ) -> Allocation {
         let (id, lent) = (next_id(), AtomicU32::new(0));
         Allocation { id, bytes, device, read_only: false, reuse, lent, memory }
+    }
+
+    /// Stands for memory in commands that get theirs before they run.
+    pub(crate) fn none() -> Arc<Allocation> {
+        static NONE: LazyLock<Arc<Allocation>> =
+            LazyLock::new(|| Arc::new(Allocation::new(0, 0, None, Box::new(()))));
+        Arc::clone(&NONE)
     }
 
     /// Refuses bytes that it does not have.

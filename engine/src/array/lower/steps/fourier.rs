@@ -18,7 +18,7 @@ use crate::array::lower::steps::fused::{Compute, KernelStore};
 use crate::array::lower::steps::list::ResultMemory;
 use crate::array::memory::storage::Pitch;
 use crate::array::record::expr::Butterflies;
-use crate::array::record::map::Map;
+use crate::array::record::expr::Map;
 use crate::error::Result;
 use crate::index::{Along, Region};
 

@@ -16,11 +16,11 @@ use crate::array::lower::steps::list::{
     CopiedCells, ExchangeField, FusedKernel, KernelLaunch, LaunchArgument, LaunchAxis, LaunchOperand,
     MemoryId, PartCells, PartLaunch, PlanExchange, ResultMemory, ResultStorage, Step,
 };
-use crate::array::memory::plans::halo_plan;
 use crate::array::memory::storage::Pitch;
+use crate::array::memory::storage::halo_plan;
 use crate::array::memory::storage::{HaloWidths, widened};
 use crate::array::memory::window::{ArrayWindow, ComputeRegion, holds};
-use crate::array::record::map::Map;
+use crate::array::record::expr::Map;
 use crate::error::Result;
 use crate::index::{Along, Distribution, Index, Region};
 use crate::wire::hash;
