@@ -4,7 +4,7 @@
 //! launch passes [`Verified::check`] touches no element outside the memory it is given, which is
 //! what lets devices run it without bounds checks.
 //!
-//! The footprint of a kernel: which elements of each parameter one point reads and writes. [`verify`] computes it
+//! [`Footprint`]: which elements of each parameter of a kernel one point reads and writes. [`verify`] computes it
 //! once and keeps it in [`Verified`]. Back ends and passes ask it instead of scanning the body: halo widths, rows
 //! and columns of stencils, packing, tiling, copies.
 //!
