@@ -1,6 +1,6 @@
 //! Kernels, built ([`Builder`]) and made shorter ([`simplify`]). Equal instructions are shared; mistakes are
-//! found by [`crate::verify`], once, at the end. Shorter kernels give the same results to the bit: identities,
-//! shared instructions, dead code.
+//! found by [`crate::verify`], once, at the end. Shorter kernels give the same results to the bit:
+//! identities, shared instructions, dead code.
 //!
 //! Only identities that hold for every bit pattern are used: `x * 1`, `x - 0` and `x + (-0)` for
 //! floats; not `x + 0` (it turns -0 into 0) and not `x * 0` (NaN, infinity, the sign).

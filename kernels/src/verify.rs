@@ -4,9 +4,9 @@
 //! launch passes [`Verified::check`] touches no element outside the memory it is given, which is
 //! what lets devices run it without bounds checks.
 //!
-//! [`Footprint`]: which elements of each parameter of a kernel one point reads and writes. [`verify`] computes it
-//! once and keeps it in [`Verified`]. Back ends and passes ask it instead of scanning the body: halo widths, rows
-//! and columns of stencils, packing, tiling, copies.
+//! [`Footprint`]: which elements of each parameter of a kernel one point reads and writes. [`verify`]
+//! computes it once and keeps it in [`Verified`]. Back ends and passes ask it instead of scanning the body:
+//! halo widths, rows and columns of stencils, packing, tiling, copies.
 //!
 //! Invariant: loads are distinct and in the order of their first use in the body, so text made from them is
 //! stable.

@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 use partita_kernels::wgsl::DriverFaults;
 
 use super::cuda;
-use super::driver::Device;
 use super::driver::{DeviceKind, Driver};
+use super::handle::Device;
 use super::host::Host;
 use super::wgpu::{Shrink, adapters, open_adapter};
 use crate::config::{checked, config, say};

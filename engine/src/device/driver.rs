@@ -1,20 +1,23 @@
-//! [`Device`], the handle to a device, to which other modules add the verbs; and [`Driver`], the interface to what
-//! is behind it: the host, CUDA or wgpu. A build leaves a kind out by having nothing that implements it.
+//! The interface between a [`Device`](super::Device) and what is behind it: the host, CUDA or wgpu. A build
+//! leaves a kind out by having nothing that implements it. Compiled kernels, and jobs: launches that are
+//! ready to run.
 //!
 //! The device has checked ranges, ownership and the process before it calls. Values that a driver makes
-//! (memory, compiled kernels, recordings, downloads, timestamps) come back only to the driver that made them.
+//! (memory, compiled kernels, recordings, downloads, timestamps) come back only to the driver that made
+//! them.
+//!
+//! [`Programs`]: the compiled kernels that a device keeps for further launches, as many as their limit of
+//! bytes allows; the least recently used are forgotten first. Forgetting a program drops a reference: jobs,
+//! recordings and cached evaluations hold theirs.
 
 use std::any::Any;
-use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 
-use partita_kernels::{DType, LaunchError, Subnormals, Verified};
+use partita_kernels::{DType, Launch, LaunchError, Subnormals, Verified};
 
-use crate::config::config;
-use crate::device::launch::{Job, Programs};
-use crate::device::memory::{ALIGN_BYTES, Allocation, DeviceMemory, Pool};
-use crate::device::{check_fork, process_id};
-use crate::error::{Error, Result};
+use crate::device::memory::{ALIGN_BYTES, Allocation, DeviceMemory};
 /// The treatment by a driver's operation on one type of numbers below the least normal one, as far as points
 /// tell at which it makes a difference. `Unspecified` are operations that also round wrongly there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -304,115 +307,145 @@ pub(in crate::device) trait SharedEvent: Send + Sync {
     fn hold(&self, stream: Stream) -> DriverResult<()>;
 }
 
-/// A processor with memory of its own. Clones name the same device; equality is identity.
+/// A kernel compiled for one device.
+pub struct Program {
+    /// The number of the device.
+    pub(super) device: u64,
+    pub(super) kernel: Verified,
+    /// As the driver has it.
+    pub(in crate::device) code: Box<dyn Any + Send + Sync>,
+    /// When its device gave it out last.
+    pub(super) last_use: AtomicU64,
+    /// Its device keeps it no longer.
+    pub(super) is_forgotten: AtomicBool,
+}
+
+/// Counts the programs that devices have forgotten.
+static FORGOTTEN: AtomicU64 = AtomicU64::new(0);
+
+impl Program {
+    /// The number of programs that the devices of this process have forgotten.
+    pub(crate) fn forgotten() -> u64 {
+        FORGOTTEN.load(Ordering::Relaxed)
+    }
+
+    /// Whether the device has forgotten it: who keeps commands for later should, too.
+    pub(crate) fn is_forgotten(&self) -> bool {
+        self.is_forgotten.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn forget(&self) {
+        self.is_forgotten.store(true, Ordering::Relaxed);
+        FORGOTTEN.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The kernel it was compiled from.
+    pub fn kernel(&self) -> &Verified {
+        &self.kernel
+    }
+}
+
+/// One launch, ready to run: a program, where it runs over, and one memory per parameter.
 #[derive(Clone)]
-pub struct Device(Arc<DeviceState>);
-
-struct DeviceState {
-    name: String,
-    driver: Box<dyn Driver>,
-    /// The process that opened it.
-    process: u32,
-    pool: Mutex<Pool>,
-    programs: Mutex<Programs>,
-    /// Held by one evaluation at a time, see [`DeviceLocks`](super::DeviceLocks).
-    lock: Mutex<()>,
+pub struct Job {
+    /// The compiled kernel.
+    pub program: Arc<Program>,
+    /// The region, views and scalar arguments.
+    pub launch: Arc<Launch>,
+    /// One per parameter of the kernel, all of the device the program was compiled for.
+    pub memory: Vec<Arc<Allocation>>,
 }
 
-impl PartialEq for Device {
-    fn eq(&self, other: &Device) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
+/// The compiled kernels of one device.
+pub(in crate::device) struct Programs {
+    kept: HashMap<Verified, KeptProgram>,
+    /// Some of them by what their kernels are made from.
+    known: HashMap<KernelKey, Weak<Program>>,
+    limit: usize,
+    /// Of all programs, as they were measured last.
+    bytes: usize,
+    /// Counts requests.
+    clock: u64,
+    /// When programs were measured last.
+    measured: u64,
 }
 
-impl Eq for Device {}
-
-impl fmt::Debug for Device {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
+struct KeptProgram {
+    program: Arc<Program>,
+    bytes: usize,
 }
 
-impl Device {
-    pub(super) fn new(name: String, driver: Box<dyn Driver>) -> Device {
-        Device(Arc::new(DeviceState {
-            name,
-            driver,
-            process: process_id(),
-            pool: Mutex::new(Pool::new(config().budget_bytes)),
-            programs: Mutex::new(Programs::new(config().program_bytes)),
-            lock: Mutex::default(),
-        }))
+/// The key of a kernel: its name, rank, number of fields and element type.
+pub(crate) type KernelKey = (&'static str, usize, usize, DType);
+
+impl Programs {
+    pub fn new(limit: usize) -> Programs {
+        Programs { kept: HashMap::new(), known: HashMap::new(), limit, bytes: 0, clock: 0, measured: 0 }
     }
 
-    /// Drivers do not survive a fork, so what was opened before one is refused after it: otherwise it hangs,
-    /// or changes what the parent sees. The host needs no driver, only locks that no other thread held.
-    pub(super) fn usable(&self) -> Result<()> {
-        check_fork()?;
-        if self.kind() == DeviceKind::Host || process_id() == self.0.process {
-            return Ok(());
+    pub fn len(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// The program of a kernel, if it is kept.
+    pub fn find(&mut self, kernel: &Verified) -> Option<Arc<Program>> {
+        let found = Arc::clone(&self.kept.get(kernel)?.program);
+        Some(self.used(found))
+    }
+
+    /// The program of a kernel that would be made from this, if it is kept.
+    pub fn find_known(&mut self, key: &KernelKey) -> Option<Arc<Program>> {
+        let found = self.known.get(key)?.upgrade().filter(|program| !program.is_forgotten())?;
+        Some(self.used(found))
+    }
+
+    /// Makes a program known by what its kernel was made from.
+    pub fn know(&mut self, key: KernelKey, program: &Arc<Program>) {
+        self.known.insert(key, Arc::downgrade(program));
+    }
+
+    fn used(&mut self, program: Arc<Program>) -> Arc<Program> {
+        self.clock += 1;
+        program.last_use.store(self.clock, Ordering::Relaxed);
+        program
+    }
+
+    /// Keeps a program, and forgets others where all together have more bytes than the limit. Gives those.
+    /// Code is written when a launch first needs it, so programs in use since the last call are measured
+    /// again.
+    pub fn keep(&mut self, program: &Arc<Program>, bytes: impl Fn(&Program) -> usize) -> Vec<Arc<Program>> {
+        let last_use = |program: &Program| program.last_use.load(Ordering::Relaxed);
+        for kept in self.kept.values_mut().filter(|kept| last_use(&kept.program) > self.measured) {
+            self.bytes -= kept.bytes;
+            kept.bytes = bytes(&kept.program);
+            self.bytes += kept.bytes;
         }
-        let reason = "drivers do not survive a fork";
-        Err(Error::Forked { device: self.name().to_owned(), reason })
+        self.measured = self.clock;
+        let kept = KeptProgram { program: self.used(Arc::clone(program)), bytes: bytes(program) };
+        self.bytes += kept.bytes;
+        self.kept.insert(program.kernel.clone(), kept);
+        self.forget()
     }
 
-    /// The name people see.
-    pub fn name(&self) -> &str {
-        &self.0.name
+    /// Changes the limit.
+    pub fn set_limit(&mut self, limit: usize) -> Vec<Arc<Program>> {
+        self.limit = limit;
+        self.forget()
     }
 
-    /// A number that no other device of this process has as long as this one lives.
-    pub(crate) fn number(&self) -> u64 {
-        Arc::as_ptr(&self.0).addr() as u64
-    }
-
-    /// The lock that an evaluation holds while it uses the device.
-    pub(crate) fn lock(&self) -> &Mutex<()> {
-        &self.0.lock
-    }
-
-    /// The sort of device.
-    pub fn kind(&self) -> DeviceKind {
-        self.0.driver.kind()
-    }
-
-    /// True for a GPU or adapter that is a program on the processor, such as lavapipe.
-    pub fn is_software(&self) -> bool {
-        self.0.driver.is_software()
-    }
-
-    /// Whether it has i64 and u64.
-    pub(crate) fn has_i64(&self) -> bool {
-        self.0.driver.has_i64()
-    }
-
-    /// Its treatment of f32 operands and results below 2^-126, found by a trial on the first call.
-    /// docs/wgpu.md lists the operations.
-    pub fn subnormals(&self) -> Subnormals {
-        self.0.driver.subnormals()
-    }
-
-    /// The treatment of subnormals by each operation of the driver, found by a trial at every call; kernels
-    /// replace operations that are not exact. Empty for the host and CUDA devices, which keep subnormals.
-    pub fn subnormal_trials(&self) -> Vec<SubnormalTrial> {
-        self.0.driver.subnormal_trials()
-    }
-
-    /// The most arrays one kernel may bind.
-    pub fn max_params(&self) -> usize {
-        self.0.driver.max_params()
-    }
-
-    pub(super) fn driver(&self) -> &dyn Driver {
-        &*self.0.driver
-    }
-
-    pub(super) fn pool(&self) -> MutexGuard<'_, Pool> {
-        self.0.pool.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The compiled kernels.
-    pub(super) fn programs(&self) -> MutexGuard<'_, Programs> {
-        self.0.programs.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Forgets the least recently used beyond the limit, but not the program used last.
+    fn forget(&mut self) -> Vec<Arc<Program>> {
+        let mut forgotten = Vec::new();
+        while self.bytes > self.limit && self.kept.len() > 1 {
+            let oldest =
+                self.kept.iter().min_by_key(|(_, kept)| kept.program.last_use.load(Ordering::Relaxed));
+            let Some(oldest) = oldest.map(|(kernel, _)| kernel.clone()) else { break };
+            if let Some(kept) = self.kept.remove(&oldest) {
+                self.bytes -= kept.bytes;
+                kept.program.forget();
+                forgotten.push(kept.program);
+            }
+        }
+        forgotten
     }
 }

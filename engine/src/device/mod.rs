@@ -16,22 +16,22 @@
 pub mod cuda;
 mod discovery;
 mod driver;
+mod handle;
 mod host;
 mod launch;
 mod lock;
 mod memory;
-mod transfer;
 pub mod wgpu;
 
-pub use driver::{Device, DeviceKind, Stream, SubnormalTrial};
-pub use launch::{Job, Program, compared_launches};
+pub use driver::{DeviceKind, Job, Program, Stream, SubnormalTrial};
+pub(crate) use handle::CopyRegion;
+pub use handle::{Buffer, Device, Download, Timestamp};
+pub use launch::compared_launches;
 pub(crate) use launch::{RecordedWork, Recording, StreamGraph, StreamGraphBuilder, Sweep};
 pub use lock::check_fork;
 pub(crate) use lock::{DeviceLocks, process_id};
-pub use memory::{Allocation, Buffer, Foreign, LentMemory, MemoryUse};
+pub use memory::{Allocation, Foreign, LentMemory, MemoryUse};
 #[doc(hidden)]
 pub use memory::{collect, integers};
 pub(crate) use memory::{push, zeros};
 pub use partita_kernels::Subnormals;
-pub(crate) use transfer::CopyRegion;
-pub use transfer::{Download, Timestamp};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use partita_kernels::{BinaryOp, Builder, DType, Launch, Scalar, Value, Verified, View};
 
-use super::command::Place;
 use super::command::{Command, Op};
+use super::place::Place;
 use crate::device::{Allocation, Buffer, Device, Job, Program, integers};
 use crate::error::Result;
 use crate::index::Region;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::command::MemorySpan;
+use super::place::MemorySpan;
 use crate::device::cuda::{IpcEvent, IpcHandle};
 use crate::device::{Allocation, Buffer, CopyRegion, Device, Stream};
 use crate::error::{Error, Result};

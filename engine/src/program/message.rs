@@ -7,8 +7,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::command::{MemorySpan, span_bytes, split_range};
 use super::ipc::IpcMemory;
+use super::place::{MemorySpan, span_bytes, split_range};
 use crate::device::{DeviceKind, Download, LentMemory, Stream};
 use crate::error::Result;
 use crate::wire::{MessageChunk, Ranks, chunks_of, staged_chunks};

@@ -6,13 +6,13 @@ pub(crate) mod copies;
 mod ipc;
 mod link_table;
 mod message;
+mod place;
 
-pub use command::{
-    Command, MemorySpan, Op, Place, Schedule, c_strides, contiguous_in, offset_in, span_bytes,
-};
+pub use command::{Command, Op, Schedule};
 pub(crate) use command::{execute, queue, run};
 pub(crate) use copies::copy_views;
 pub use copies::{CopyMode, copy_box, fill_box};
 pub use ipc::IpcMemory;
 pub use link_table::LinkTable;
 pub use message::{Message, MessageDownload, Transport};
+pub use place::{MemorySpan, Place, c_strides, contiguous_in, offset_in, span_bytes};

@@ -19,12 +19,13 @@ use crate::program::{
 use crate::team::Team;
 use crate::wire::{CollectiveSignature, Ranks};
 
-/// The exchange of one rank of several.
-pub(super) fn lower_of_rank(
-    operation: &str,
-    (teams, ranks): ((&Team, &Team), &Ranks),
-    fields: &[Field],
-) -> Result<Exchange> {
+/// Lowers plans between two teams over the same ranks, as [`lower`](exchange::lower) does within one rank.
+/// `operation` names the exchange in errors. Collective, unless all moves stay within ranks.
+///
+/// # Errors
+/// As [`lower`](exchange::lower).
+pub fn lower_between_ranks(operation: &str, teams: (&Team, &Team), fields: &[Field]) -> Result<Exchange> {
+    let Some(ranks) = teams.0.wire() else { return exchange::lower(fields) };
     let crosses = |m: &Move| teams.0.rank_of(m.from_part) != teams.1.rank_of(m.to_part);
     if !fields.iter().any(|field| field.plan.moves().iter().any(crosses)) {
         let here = fields.iter().map(|field| part_of(field.plan, |m| teams.0.is_here(m.from_part)));

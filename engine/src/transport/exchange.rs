@@ -26,10 +26,8 @@ use crate::error::{Error, Result};
 use crate::plan::{Move, MoveOp, Plan};
 use crate::program::copies::{BoxCopy, ListedCells, ListedDirection, copy_listed};
 use crate::program::{Command, Op, Place, Schedule, Transport};
-use crate::team::Team;
 use crate::transport::batches::{BoxSum, DeviceCopy, OrderedCopy, batched, in_order};
 use crate::transport::batches::{CellLoops, CellSet, MoveEnd, contiguous, extents};
-use crate::transport::between_ranks::lower_of_rank;
 /// One array's part in an exchange.
 #[derive(Clone, Copy)]
 pub struct Field<'a> {
@@ -160,18 +158,6 @@ pub fn lower(fields: &[Field]) -> Result<Exchange> {
         say(format_args!("exchange: {exchange}"));
     }
     Ok(exchange)
-}
-
-/// Lowers plans between two teams over the same ranks, as [`lower`] does within one rank.
-/// `operation` names the exchange in errors. Collective, unless all moves stay within ranks.
-///
-/// # Errors
-/// As [`lower`].
-pub fn lower_between_ranks(operation: &str, teams: (&Team, &Team), fields: &[Field]) -> Result<Exchange> {
-    match teams.0.wire() {
-        Some(ranks) => lower_of_rank(operation, (teams, ranks), fields),
-        None => lower(fields),
-    }
 }
 
 /// One move of one field.

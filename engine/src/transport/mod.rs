@@ -13,7 +13,5 @@ mod between_ranks;
 mod exchange;
 
 pub use batches::{Batching, batching};
-pub use between_ranks::{RankLink, select_between_ranks};
-pub use exchange::{
-    Exchange, Field, OverlapCapability, PartLink, lower, lower_between_ranks, select_within_rank,
-};
+pub use between_ranks::{RankLink, lower_between_ranks, select_between_ranks};
+pub use exchange::{Exchange, Field, OverlapCapability, PartLink, lower, select_within_rank};

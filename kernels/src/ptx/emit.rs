@@ -4,14 +4,14 @@
 //! beyond that, or beyond what a grid may have of blocks, are cut into several grids.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::entries::{fold, mirrored, planes, pointwise, scan, streaming, transpose};
 use super::launch::fold::MAX_INNER_FOLD;
 use super::launch::pointwise::plan_batch;
 use super::launch::{Facts, LaunchPlan, Limits, Module, Source, Span};
 use super::schedule::{PlainLimits, Schedule};
-use super::text::{Entry, LazyEntry, MAX_BLOCK_BYTES, PtxTarget};
+use super::text::{LazyEntry, MAX_BLOCK_BYTES, PtxTarget};
 use crate::ir::{Access, Form, Launch, Op, Param, View};
 use crate::math;
 use crate::verify::{LaunchError, Verified, verify};
@@ -60,31 +60,20 @@ pub fn emit_within(
     if let Some(bytes) = written.iter().map(|e| e.block.bytes()).find(|&bytes| bytes > MAX_BLOCK_BYTES) {
         return Err(PtxUnsupported { kernel: kernel.name.clone(), bytes });
     }
-    let mut entries: Vec<LazyEntry> = written.into_iter().map(LazyEntry::from).collect();
-    let of = Arc::new(verified.clone());
-    let mut offer = |kind, write: Box<dyn FnOnce(&Verified) -> Entry + Send>| {
-        let kernel = Arc::clone(&of);
-        entries.push(LazyEntry::new(kind, move || write(&kernel)));
-    };
-    if let Some(plan) = schedule.vector.clone() {
-        offer("vector", Box::new(move |kernel| pointwise::vector(kernel, &target, &plan)));
-    }
-    if let Some(turns) = schedule.transpose {
-        offer("transpose", Box::new(move |kernel| transpose::entry(kernel, &target, turns)));
-    }
-    if let Some(sources) = schedule.mirrored {
-        offer("mirrored", Box::new(move |kernel| mirrored::entry(kernel, &target, sources)));
-    }
-    if pointwise::is_batched(&verified) {
-        offer("batched_copy", Box::new(move |kernel| pointwise::batched_copy(kernel, &target)));
-    }
-    if let Some(plan) = schedule.planes.clone() {
-        offer("planes", Box::new(move |kernel| planes::entry(kernel, &target, &plan)));
-    }
+    let of = &Arc::new(verified.clone());
+    let batched = pointwise::is_batched(&verified).then_some(());
     // Older GPUs have no copies that go on while a thread does.
-    if let Some(plan) = schedule.streaming.clone().filter(|_| target.sm >= 80) {
-        offer("streaming", Box::new(move |kernel| streaming::entry(kernel, &target, &plan)));
-    }
+    let streaming = schedule.streaming.clone().filter(|_| target.sm >= 80);
+    let Schedule { vector, planes, transpose, mirrored, .. } = schedule.clone();
+    let others = [
+        vector.map(|plan| LazyEntry::new("vector", of, move |k| pointwise::vector(k, &target, &plan))),
+        transpose.map(|turns| LazyEntry::new("transpose", of, move |k| transpose::entry(k, &target, turns))),
+        mirrored.map(|n| LazyEntry::new("mirrored", of, move |k| mirrored::entry(k, &target, n))),
+        batched.map(|()| LazyEntry::new("batched_copy", of, move |k| pointwise::batched_copy(k, &target))),
+        planes.map(|plan| LazyEntry::new("planes", of, move |k| planes::entry(k, &target, &plan))),
+        streaming.map(|plan| LazyEntry::new("streaming", of, move |k| streaming::entry(k, &target, &plan))),
+    ];
+    let entries = written.into_iter().map(LazyEntry::from).chain(others.into_iter().flatten()).collect();
     Ok(Module { target, entries, kernel: verified, centers, schedule, limits: Limits::DEVICE })
 }
 
@@ -133,7 +122,8 @@ impl Module {
 
     /// Bytes of the entries that are written.
     pub fn text_bytes(&self) -> usize {
-        self.entries.iter().filter_map(LazyEntry::written).map(|entry| entry.text.len()).sum()
+        let written = self.entries.iter().filter_map(|entry| LazyLock::get(&entry.entry));
+        written.map(|entry| entry.text.len()).sum()
     }
 
     /// All entries in one text, to be read.

@@ -1,6 +1,6 @@
-//! Binding of launches, of exchanges of which every rank knows all, and of copies within parts: views of memory,
-//! uploaded lists, and numbers that depend on how memory is laid out. While elements travel, what needs nothing
-//! of them, the *core*, is computed; afterwards the *rim* around it.
+//! Binding of launches, of exchanges of which every rank knows all, and of copies within parts: views of
+//! memory, uploaded lists, and numbers that depend on how memory is laid out. While elements travel, what
+//! needs nothing of them, the *core*, is computed; afterwards the *rim* around it.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::index::{Index, Region};
 use crate::program::{Command, CopyMode, Op, Place, Schedule, copy_views, offset_in};
 use crate::team::Team;
-use crate::transport::{Exchange, Field, OverlapCapability, lower_between_ranks};
+use crate::transport::{Exchange, Field, OverlapCapability, lower, lower_between_ranks};
 /// Adds the commands of an exchange, and of the launches that follow it.
 pub(crate) fn exchange(step: &PlanExchange, work: &mut ScheduleBuilder, values: &Values) -> Result<()> {
     let team = work.team.clone();
@@ -31,7 +31,10 @@ pub(crate) fn exchange(step: &PlanExchange, work: &mut ScheduleBuilder, values: 
     let both = step.fields.iter().zip(&ends);
     let fields: Vec<Field> =
         both.map(|(field, (from, to))| Field { plan: &field.plan, from, to, dtype: field.dtype }).collect();
-    let exchange = lower_between_ranks(step.operation(), (&team, &team), &fields)?;
+    let exchange = match team.wire() {
+        Some(_) => lower_between_ranks(step.operation(), (&team, &team), &fields)?,
+        None => lower(&fields)?,
+    };
     work.count_messages(step.fields.iter().map(|field| field.plan.messages()).sum());
     let exchange = if launches.is_empty() { exchange } else { exchange.overlapped() };
     queue(work, exchange, launches)?;

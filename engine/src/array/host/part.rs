@@ -7,7 +7,7 @@ use std::sync::Arc;
 use partita_kernels::{DType, View};
 
 use crate::array::Array;
-use crate::array::lower::access::Footprint;
+use crate::array::lower::body::Footprint;
 use crate::array::memory::storage::{HaloWidths, Storage, bytes_of};
 use crate::array::memory::window::ComputeRegion;
 use crate::array::record::expr::Map;

@@ -5,10 +5,10 @@
 use std::sync::Arc;
 
 use crate::array::lower::access::computed_elsewhere;
+use crate::array::lower::compute::{Compute, KernelStore};
 use crate::array::lower::division::common_to;
 use crate::array::lower::graph::NodeId;
 use crate::array::lower::lowerer::{Body, Lowerer, kernel_task};
-use crate::array::lower::steps::fused::{Compute, KernelStore};
 use crate::array::lower::steps::list::ResultMemory;
 use crate::array::memory::storage::Pitch;
 use crate::array::record::expr::Portion;

@@ -10,9 +10,9 @@ use rustc_hash::FxHashMap;
 
 use crate::array::lower::access::{OperandAccess, computed_elsewhere, not_computed, reads_of};
 use crate::array::lower::body::{KernelBody, Leaf, Prerequisite, Source};
+use crate::array::lower::compute::{Compute, ComputeKernel, KernelStore};
 use crate::array::lower::division::{common_to_kernels, stages};
 use crate::array::lower::graph::{Graph, GraphTarget, MemoryState, NodeId};
-use crate::array::lower::steps::fused::{Compute, ComputeKernel, KernelStore};
 use crate::array::lower::steps::list::{
     ExchangeField, Lowered, ResultMemory, ResultStorage, StepList, StoredArray,
 };

@@ -3,6 +3,7 @@
 
 pub(crate) mod access;
 pub(crate) mod body;
+pub(crate) mod compute;
 pub(crate) mod division;
 pub(crate) mod graph;
 pub(crate) mod joined;

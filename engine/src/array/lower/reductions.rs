@@ -14,9 +14,9 @@ use partita_kernels::{
 use rustc_hash::FxHashSet;
 
 use crate::array::lower::body::KernelBody;
+use crate::array::lower::compute::{Compute, ComputeKernel, Folds};
 use crate::array::lower::graph::NodeId;
 use crate::array::lower::lowerer::{Lowerer, NotLowered};
-use crate::array::lower::steps::fused::{Compute, ComputeKernel, Folds};
 use crate::array::lower::steps::list::{
     ExchangeField, KernelLaunch, LaunchArgument, LaunchOperand, MemoryId, PartCells, PartLaunch, Step,
     StepList, StoredArray,

@@ -1,5 +1,5 @@
-//! [`Array`], the handle that users hold, and the [`Node`] behind it: a recorded or computed value. Here are also
-//! recorded values without operands; every other method stands in the module of its subject.
+//! [`Array`], the handle that users hold, and the [`Node`] behind it: a recorded or computed value. Here are
+//! also recorded values without operands; every other method stands in the module of its subject.
 //!
 //! A node's value never changes. Assignment makes a new node and swaps it into the handle, so an expression
 //! recorded earlier still sees the value it was recorded with.

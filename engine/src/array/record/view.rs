@@ -1,6 +1,6 @@
 //! Views: slices, transpositions, flips, diagonals, broadcasts. Recorded as maps; elements are read in
-//! place. Spans are how a view is written ([`crate::s!`]). And updates: arrays of which a view, or elements at
-//! positions, are those of a value.
+//! place. Spans are how a view is written ([`crate::s!`]). And updates: arrays of which a view, or elements
+//! at positions, are those of a value.
 
 use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 use std::sync::Arc;

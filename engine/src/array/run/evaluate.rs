@@ -1,7 +1,7 @@
-//! Evaluation: record -> lower -> bind -> run, as users request it ([`Array::eval`], [`eval_all`]) and as the
-//! engine does. Recorded nodes become a graph, the graph becomes steps, or the cache has these; then the steps
-//! run in order, and memory is released after the last one that names it ([`StepRun`]). Of a chain of operations
-//! that grows too long, about half is computed.
+//! Evaluation: record -> lower -> bind -> run, as users request it ([`Array::eval`], [`eval_all`]) and as
+//! the engine does. Recorded nodes become a graph, the graph becomes steps, or the cache has these; then the
+//! steps run in order, and memory is released after the last one that names it ([`StepRun`]). Of a chain of
+//! operations that grows too long, about half is computed.
 //!
 //! Invariant: kernels never wait for a rank. Everything a launch reads is on its own device before.
 

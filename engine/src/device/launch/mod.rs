@@ -8,7 +8,5 @@ mod sweep;
 
 pub use check::compared_launches;
 pub(crate) use graph::{StreamGraph, StreamGraphBuilder};
-pub(in crate::device) use queue::Programs;
-pub use queue::{Job, Program};
 pub(crate) use queue::{RecordedWork, Recording};
 pub(crate) use sweep::Sweep;

@@ -1,5 +1,4 @@
-//! Memory of one device: where it is, who may use it, and the pool of what is free; leases on it ([`Buffer`]), and
-//! how devices allocate: from the pool, within the budget, or from the driver.
+//! Memory of one device: where it is, who may use it, and the pool of what is free.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -9,18 +8,15 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
-use crate::config::config;
-use crate::device::check_fork;
-use crate::device::driver::Device;
-use crate::device::driver::{DriverError, DriverResult};
 use crate::error::{Error, Result};
+
 /// Allocations of all devices are multiples of this many bytes and aligned to it.
 pub(in crate::device) const ALIGN_BYTES: u64 = 256;
 
 /// The sizes of memory that serve a request for so many bytes, of a driver that hands out multiples of
 /// `page_bytes`: from what holds them to what new memory has, at most a sixteenth or a page more. So arrays
 /// whose sizes change little find each other's memory.
-pub(super) fn size_class(bytes: u64, page_bytes: u64) -> RangeInclusive<u64> {
+pub(in crate::device) fn size_class(bytes: u64, page_bytes: u64) -> RangeInclusive<u64> {
     let rounded = |to: u64| bytes.max(1).checked_next_multiple_of(to).unwrap_or(u64::MAX);
     let classes = bytes.checked_next_power_of_two().map_or(ALIGN_BYTES, |octave| octave / 32);
     let page = if bytes > page_bytes / 2 { page_bytes } else { ALIGN_BYTES };
@@ -66,12 +62,12 @@ pub struct Allocation {
     /// The number of its device.
     pub(crate) device: u64,
     /// It was lent to be read.
-    pub(super) read_only: bool,
+    pub(in crate::device) read_only: bool,
     /// The work that reuses it; none for another owner's memory, which is not reused.
-    pub(super) reuse: Option<Reuse>,
+    pub(in crate::device) reuse: Option<Reuse>,
     /// The number of its loans: memory on loan is not leased again.
-    pub(super) lent: AtomicU32,
-    pub(super) memory: Box<dyn DeviceMemory>,
+    pub(in crate::device) lent: AtomicU32,
+    pub(in crate::device) memory: Box<dyn DeviceMemory>,
 }
 
 /// Memory that a wire reads or writes in place: the host's, or CUDA memory for a wire that takes device
@@ -216,7 +212,7 @@ pub struct MemoryUse {
 pub(in crate::device) struct Pool {
     /// By use and size, then by number.
     free: BTreeMap<(Reuse, u64), BTreeMap<u64, Arc<Allocation>>>,
-    pub(super) usage: MemoryUse,
+    pub(in crate::device) usage: MemoryUse,
 }
 
 impl Pool {
@@ -225,7 +221,7 @@ impl Pool {
     }
 
     /// Takes back memory whose last lease ended.
-    pub(super) fn release(&mut self, allocation: &Arc<Allocation>) {
+    pub(in crate::device) fn release(&mut self, allocation: &Arc<Allocation>) {
         let Some(reuse) = allocation.reuse else { return };
         self.usage.in_use_bytes -= allocation.bytes;
         self.usage.cached_bytes += allocation.bytes;
@@ -234,7 +230,11 @@ impl Pool {
     }
 
     /// The smallest free memory of these sizes, of several alike that with the smallest number, now in use.
-    pub(super) fn take(&mut self, reuse: Reuse, sizes: RangeInclusive<u64>) -> Option<Arc<Allocation>> {
+    pub(in crate::device) fn take(
+        &mut self,
+        reuse: Reuse,
+        sizes: RangeInclusive<u64>,
+    ) -> Option<Arc<Allocation>> {
         let (least, most) = sizes.into_inner();
         let idle = |allocation: &&Arc<Allocation>| allocation.lent.load(Ordering::Acquire) == 0;
         let mut fitting =
@@ -244,7 +244,7 @@ impl Pool {
     }
 
     /// This allocation, now in use; `None` if it is not free.
-    pub(super) fn claim(&mut self, allocation: &Allocation) -> Option<Arc<Allocation>> {
+    pub(in crate::device) fn claim(&mut self, allocation: &Allocation) -> Option<Arc<Allocation>> {
         let key = (allocation.reuse?, allocation.bytes);
         let found = self.free.get_mut(&key)?.remove(&allocation.id)?;
         self.usage.cached_bytes -= found.bytes;
@@ -253,198 +253,8 @@ impl Pool {
     }
 
     /// Gives all free memory back to the driver.
-    pub(super) fn trim(&mut self) {
+    pub(in crate::device) fn trim(&mut self) {
         self.free.clear();
         self.usage.cached_bytes = 0;
-    }
-}
-
-/// A lease on an allocation. Clones share it; the last one returns it to the pool.
-#[derive(Clone, Debug)]
-pub struct Buffer(Arc<Lease>);
-
-struct Lease {
-    allocation: Arc<Allocation>,
-    device: Device,
-}
-
-impl fmt::Debug for Lease {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.allocation.fmt(f)
-    }
-}
-
-impl Drop for Lease {
-    fn drop(&mut self) {
-        if check_fork().is_ok() {
-            self.device.pool().release(&self.allocation);
-        }
-    }
-}
-
-impl Buffer {
-    /// Whether other clones of the lease exist.
-    pub(crate) fn is_shared(&self) -> bool {
-        Arc::strong_count(&self.0) > 1
-    }
-
-    /// The memory under the lease.
-    pub fn allocation(&self) -> &Arc<Allocation> {
-        &self.0.allocation
-    }
-
-    /// The device it is on.
-    pub fn device(&self) -> &Device {
-        &self.0.device
-    }
-}
-
-impl Device {
-    /// The current use of the memory.
-    pub fn memory(&self) -> MemoryUse {
-        self.pool().usage
-    }
-
-    /// Limits what arrays and temporaries may hold on this device; `None` leaves it to the driver.
-    pub fn set_budget(&self, budget_bytes: Option<u64>) {
-        self.pool().usage.budget_bytes = budget_bytes;
-    }
-
-    /// Memory of at least `bytes` bytes, with arbitrary contents.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`] if the budget or the driver refuses; nothing else changes then.
-    pub fn alloc(&self, bytes: u64) -> Result<Buffer> {
-        self.alloc_of(Reuse::Work, bytes)
-    }
-
-    /// The same for memory that no work on the device ever has written, and that is uploaded next: a replay
-    /// of recorded work repeats no uploads.
-    pub(crate) fn alloc_for_upload(&self, bytes: u64) -> Result<Buffer> {
-        self.alloc_of(Reuse::Uploads, bytes)
-    }
-
-    /// Refuses memory that the device never has in one piece, whatever is free.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`], with the largest piece.
-    pub(crate) fn check_size(&self, bytes: u64) -> Result<()> {
-        match self.driver().largest_memory() {
-            largest if bytes > largest => {
-                let limit = format!("driver: the largest buffer has {largest} bytes; make more parts");
-                Err(self.out_of_memory(bytes, self.memory().in_use_bytes, limit))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn alloc_of(&self, reuse: Reuse, bytes: u64) -> Result<Buffer> {
-        self.usable()?;
-        let sizes = size_class(bytes, self.driver().page_bytes());
-        let lease = |allocation| Buffer(Arc::new(Lease { allocation, device: self.clone() }));
-        if let Some(allocation) = self.pool().take(reuse, sizes.clone()) {
-            return Ok(lease(allocation));
-        }
-        // If memory is short: exactly the requested bytes.
-        let (least, most) = sizes.into_inner();
-        let memory = match self.new_memory(most) {
-            Err(Error::OutOfMemory { .. }) if least < most => self.new_memory(least).map(|new| (least, new)),
-            outcome => outcome.map(|new| (most, new)),
-        };
-        let (bytes, memory) = memory?;
-        self.pool().usage.in_use_bytes += bytes;
-        let allocation = Arc::new(Allocation::new(self.number(), bytes, Some(reuse), memory));
-        if config().check {
-            // Comparing looks at what nobody has written yet, too.
-            self.upload(&allocation, 0, &vec![0; bytes as usize])?;
-        }
-        Ok(lease(allocation))
-    }
-
-    fn new_memory(&self, bytes: u64) -> Result<Box<dyn DeviceMemory>> {
-        self.within_budget(bytes)?;
-        self.with_room(|| self.driver().alloc(bytes))
-    }
-
-    /// Another owner's memory as a buffer: it counts in no budget and goes to no pool.
-    pub(super) fn adopt(&self, bytes: u64, memory: Box<dyn DeviceMemory>, read_only: bool) -> Buffer {
-        let allocation =
-            Arc::new(Allocation { read_only, ..Allocation::new(self.number(), bytes, None, memory) });
-        Buffer(Arc::new(Lease { allocation, device: self.clone() }))
-    }
-
-    /// Refuses memory of another device.
-    pub(in crate::device) fn check_memory(&self, operation: &'static str, memory: &Allocation) -> Result<()> {
-        if memory.device == self.number() {
-            return Ok(());
-        }
-        let expected = format!("memory of {}", self.name());
-        let given = format!("{memory:?} of another device");
-        Err(Error::invalid(operation, expected, given, "use the device that allocated it"))
-    }
-
-    /// Refuses memory of another device, and memory that was lent to be read.
-    pub(in crate::device) fn check_written(
-        &self,
-        operation: &'static str,
-        memory: &Allocation,
-    ) -> Result<()> {
-        self.check_memory(operation, memory)?;
-        if !memory.read_only {
-            return Ok(());
-        }
-        let given = format!("{memory:?}, borrowed from another owner");
-        Err(Error::invalid(operation, "memory that may be written", given, "copy it first"))
-    }
-
-    /// A lease on an allocation that is free in the pool; `None` if it is not.
-    pub(crate) fn claim(&self, allocation: &Arc<Allocation>) -> Option<Buffer> {
-        let allocation = self.pool().claim(allocation)?;
-        Some(Buffer(Arc::new(Lease { allocation, device: self.clone() })))
-    }
-
-    fn within_budget(&self, bytes: u64) -> Result<()> {
-        let mut pool = self.pool();
-        let Some(budget) = pool.usage.budget_bytes else { return Ok(()) };
-        let fits = |held: u64| held.checked_add(bytes).is_some_and(|total| total <= budget);
-        if !fits(pool.usage.in_use_bytes + pool.usage.cached_bytes) {
-            pool.trim();
-        }
-        if fits(pool.usage.in_use_bytes) {
-            return Ok(());
-        }
-        let in_use_bytes = pool.usage.in_use_bytes;
-        drop(pool);
-        Err(self.out_of_memory(bytes, in_use_bytes, format!("budget of {budget} bytes")))
-    }
-
-    /// Tries once more without what the pool keeps free, if memory was refused. A call that ran out of memory
-    /// has done nothing else.
-    pub(in crate::device) fn with_room<T>(&self, call: impl Fn() -> DriverResult<T>) -> Result<T> {
-        let again = |error| match error {
-            DriverError::OutOfMemory { .. } => {
-                self.pool().trim();
-                call()
-            }
-            failure => Err(failure),
-        };
-        call().or_else(again).map_err(|error| self.failed(error))
-    }
-
-    /// A driver's error as one of the device.
-    pub(in crate::device) fn failed(&self, error: DriverError) -> Error {
-        match error {
-            DriverError::OutOfMemory { bytes, limit } => {
-                self.out_of_memory(bytes, self.memory().in_use_bytes, limit)
-            }
-            DriverError::Unsupported(reason) => Error::Unsupported { device: self.name().to_owned(), reason },
-            DriverError::Launch(error) => error.into(),
-            DriverError::Interrupted => Error::Interrupted { operation: "a reduction" },
-            DriverError::Failed(reason) => Error::of_driver(self.name(), reason),
-        }
-    }
-
-    fn out_of_memory(&self, asked_bytes: u64, in_use_bytes: u64, limit: String) -> Error {
-        Error::OutOfMemory { device: self.name().to_owned(), asked_bytes, in_use_bytes, limit }
     }
 }

@@ -3,7 +3,7 @@
 
 use partita_kernels::DType;
 
-use crate::device::driver::Device;
+use crate::device::handle::Device;
 use crate::error::{Error, Result};
 
 /// Adds an item. Room grows in proportion.

@@ -13,7 +13,7 @@ mod allocation;
 mod host_vec;
 mod sharing;
 
-pub(super) use allocation::{ALIGN_BYTES, DeviceMemory, Pool};
-pub use allocation::{Allocation, Buffer, LentMemory, MemoryUse};
+pub(super) use allocation::{ALIGN_BYTES, DeviceMemory, Pool, Reuse, size_class};
+pub use allocation::{Allocation, LentMemory, MemoryUse};
 pub use host_vec::{collect, integers, push, zeros};
 pub use sharing::{Foreign, IpcEvent};

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::ops::{Deref, Range};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use super::parameters::{
     Address, Class, Field, FoldField, ParameterBlock, Quantity, class, quantities, register,
@@ -65,23 +65,23 @@ pub struct Entry {
 pub struct LazyEntry {
     /// The way it runs the kernel: `vector`, `fold`, ...
     pub kind: &'static str,
-    entry: LazyLock<Entry, Box<dyn FnOnce() -> Entry + Send>>,
+    pub(crate) entry: LazyLock<Entry, Box<dyn FnOnce() -> Entry + Send>>,
 }
 
 impl LazyEntry {
-    pub(crate) fn new(kind: &'static str, write: impl FnOnce() -> Entry + Send + 'static) -> LazyEntry {
-        LazyEntry { kind, entry: LazyLock::new(Box::new(write)) }
-    }
-
-    /// The entry, if it is written.
-    pub(crate) fn written(&self) -> Option<&Entry> {
-        LazyLock::get(&self.entry)
+    pub(crate) fn new(
+        kind: &'static str,
+        kernel: &Arc<Verified>,
+        write: impl FnOnce(&Verified) -> Entry + Send + 'static,
+    ) -> LazyEntry {
+        let kernel = Arc::clone(kernel);
+        LazyEntry { kind, entry: LazyLock::new(Box::new(move || write(&kernel))) }
     }
 }
 
 impl From<Entry> for LazyEntry {
     fn from(entry: Entry) -> LazyEntry {
-        let lazy = LazyEntry::new(entry.kind, move || entry);
+        let lazy = LazyEntry { kind: entry.kind, entry: LazyLock::new(Box::new(move || entry)) };
         LazyLock::force(&lazy.entry);
         lazy
     }

@@ -12,9 +12,9 @@ use std::sync::Arc;
 use partita_kernels::{BinaryOp, Builder, DType, UnaryOp, Value};
 
 use crate::array::lower::body::KernelBody;
+use crate::array::lower::compute::{Compute, KernelStore};
 use crate::array::lower::graph::NodeId;
 use crate::array::lower::lowerer::{Lowerer, kernel_task};
-use crate::array::lower::steps::fused::{Compute, KernelStore};
 use crate::array::lower::steps::list::ResultMemory;
 use crate::array::memory::storage::Pitch;
 use crate::array::record::expr::Butterflies;

@@ -1,15 +1,16 @@
-//! Fused kernels ([`Compute`]) as steps: memory for their results, one exchange of all that they read from
+//! Fused kernels as steps: memory for their results, one exchange of all that they read from
 //! elsewhere, and their launches. What needs nothing of the exchange, the *core*, may be computed meanwhile.
 //!
 //! Launches read operands in their own memory, with a halo, or as a copy.
 
 use std::sync::Arc;
 
-use partita_kernels::{DType, Verified};
+use partita_kernels::DType;
 
 use crate::array::lower::access::{AccessMethod, OperandAccess, not_computed, reads_of};
-use crate::array::lower::access::{Footprint, packed_box};
+use crate::array::lower::body::{Footprint, packed_box};
 use crate::array::lower::body::{KernelArgument, KernelArguments, Leaf, Source};
+use crate::array::lower::compute::{Compute, ComputeKernel, Folds, KernelStore};
 use crate::array::lower::graph::{MemoryState, NodeId};
 use crate::array::lower::lowerer::Lowerer;
 use crate::array::lower::steps::list::{
@@ -237,44 +238,6 @@ fn bytes_written(
     };
     let bytes: u64 = dtypes.iter().map(|dtype| dtype.size_bytes() as u64).sum();
     Ok((dist.global().volume()? as u64).saturating_mul(bytes))
-}
-
-/// Kernels whose operands travel together, and the memory of what they compute.
-pub(crate) struct Compute {
-    pub results: Vec<ResultMemory>,
-    pub kernels: Vec<ComputeKernel>,
-}
-
-/// A kernel over the packed coordinates of a distribution.
-pub(crate) struct ComputeKernel {
-    pub kernel: Verified,
-    pub leaves: Vec<Leaf>,
-    /// The access to each leaf by parts that compute what they own; `None` for lists and numbers.
-    pub accesses: Vec<Option<OperandAccess>>,
-    /// The dimensions along which the kernel needs coordinates.
-    pub placed: Vec<bool>,
-    pub arguments: KernelArguments,
-    pub dist: Arc<Distribution>,
-    pub stores: Vec<KernelStore>,
-    /// Of a reduction, which stores nothing else.
-    pub folds: Option<Folds>,
-}
-
-/// The target of a kernel's store: a result, or a window of it.
-pub(crate) struct KernelStore {
-    pub result: usize,
-    pub window: Option<Region>,
-}
-
-/// The folds of a kernel that stores no value per point.
-pub(crate) struct Folds {
-    pub axes: Vec<usize>,
-    /// The results of all parts together, for people.
-    pub result: Arc<Distribution>,
-    pub results: Vec<DType>,
-    /// Per output and part the memory of what the part finds, with the folded dimensions at `0..1`; `None`
-    /// for parts that fold nothing.
-    pub memory: Vec<Vec<Option<MemoryId>>>,
 }
 
 /// What kernels read that is on its way to them.

@@ -12,10 +12,11 @@
 mod copies;
 mod gpu;
 mod graph;
-mod launch;
+mod interface;
 mod primary;
 #[cfg(test)]
 mod tests;
 
+pub(in crate::device) use gpu::count;
 pub use gpu::{absence, library};
-pub(in crate::device) use gpu::{count, open};
+pub(in crate::device) use interface::open;
