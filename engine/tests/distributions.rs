@@ -347,7 +347,6 @@ fn getters_by_number_panic_and_say_so_where_results_are_errors() {
         include_str!("../src/index/maps/dim_map.rs"),
         include_str!("../src/index/region.rs"),
         include_str!("../src/index/domain.rs"),
-        include_str!("../src/index/domain_map.rs"),
         include_str!("../src/team/handle.rs"),
     ];
     let mut getters = 0;

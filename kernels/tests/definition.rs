@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use partita_kernels::interpret::operations::{binary, cast, compare, fma, unary};
-use partita_kernels::verify::footprint::{CopiedParam, LoadSite};
+use partita_kernels::verify::{CopiedParam, LoadSite};
 use partita_kernels::{
     BinaryOp, Builder, CompareOp, DType, Fold, FoldOp, Launch, Scalar, UnaryOp, Value, View, interpret,
     simplify,

@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use partita_kernels::{Launch, LaunchError, Verified, cpu};
 
 use super::driver::{DeviceKind, Driver, DriverError, DriverResult, Opaque, Stream, own};
-use super::launch::Job;
 use super::memory::{ALIGN_BYTES, Allocation, DeviceMemory};
 use crate::config::config;
+use crate::device::driver::Job;
 use crate::device::process_id;
 use crate::interrupt;
 

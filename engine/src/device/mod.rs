@@ -21,21 +21,17 @@ mod host;
 mod launch;
 mod lock;
 mod memory;
-mod streams;
-mod transfer;
 pub mod wgpu;
 
-pub use driver::{DeviceKind, Stream, SubnormalTrial};
-pub use handle::Device;
-pub use launch::{Job, Program, compared_launches};
+pub use driver::{DeviceKind, Job, Program, Stream, SubnormalTrial};
+pub(crate) use handle::CopyRegion;
+pub use handle::{Buffer, Device, Download, Timestamp};
+pub use launch::compared_launches;
 pub(crate) use launch::{RecordedWork, Recording, StreamGraph, StreamGraphBuilder, Sweep};
 pub use lock::check_fork;
 pub(crate) use lock::{DeviceLocks, process_id};
-pub use memory::{Allocation, Buffer, Foreign, LentMemory, MemoryUse};
+pub use memory::{Allocation, Foreign, LentMemory, MemoryUse};
 #[doc(hidden)]
 pub use memory::{collect, integers};
 pub(crate) use memory::{push, zeros};
 pub use partita_kernels::Subnormals;
-pub use streams::Timestamp;
-pub(crate) use transfer::CopyRegion;
-pub use transfer::Download;

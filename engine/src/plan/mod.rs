@@ -4,7 +4,6 @@
 //! packed, which along block maps are the global ones. Memory layout, element size and transport belong to
 //! the modules that execute a plan.
 
-mod halo;
 mod moves;
 mod redistribution;
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use partita_kernels::DType;
 
-use super::cell_loops::{MoveEnd, contiguous, extents};
+use super::batches::{MoveEnd, contiguous, extents};
 use super::exchange::{self, Exchange, Field, PartLink};
 use crate::device::{Buffer, DeviceKind};
 use crate::error::Result;

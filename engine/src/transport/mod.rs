@@ -4,17 +4,14 @@
 //!   queued in between; how a move gets from memory to memory is a
 //!   [`Transport`](crate::program::Transport), see [`select_within_rank`];
 //! - [`lower_between_ranks`]: the same for members of several ranks, see [`select_between_ranks`];
-//! - `overlap`: an exchange on the streams for communication, with the waits between streams.
+//! - [`Exchange::overlapped`]: an exchange on the streams for communication, with the waits between streams.
 //!
 //! Plans say what moves; this module says how.
 
 mod batches;
 mod between_ranks;
-mod cell_loops;
 mod exchange;
-mod overlap;
 
 pub use batches::{Batching, batching};
 pub use between_ranks::{RankLink, lower_between_ranks, select_between_ranks};
-pub use exchange::{Exchange, Field, PartLink, lower, select_within_rank};
-pub use overlap::OverlapCapability;
+pub use exchange::{Exchange, Field, OverlapCapability, PartLink, lower, select_within_rank};

@@ -6,7 +6,7 @@ use super::body::compile::Code;
 use super::loops::level::Level;
 use super::thread_pool::Parallelism;
 use crate::ir::{Kernel, Launch, MAX_RANK, Op};
-use crate::verify::footprint::Footprint;
+use crate::verify::Footprint;
 
 /// The memory of one parameter.
 #[derive(Clone, Copy, Debug)]

@@ -4,13 +4,14 @@
 //! beyond that, or beyond what a grid may have of blocks, are cut into several grids.
 
 use std::collections::BTreeSet;
+use std::sync::{Arc, LazyLock};
 
-use super::entries::{fold, mirrored, planes, pointwise, scan, streaming, transpose, vector};
+use super::entries::{fold, mirrored, planes, pointwise, scan, streaming, transpose};
 use super::launch::fold::MAX_INNER_FOLD;
 use super::launch::pointwise::plan_batch;
 use super::launch::{Facts, LaunchPlan, Limits, Module, Source, Span};
 use super::schedule::{PlainLimits, Schedule};
-use super::text::{MAX_BLOCK_BYTES, PtxTarget};
+use super::text::{LazyEntry, MAX_BLOCK_BYTES, PtxTarget};
 use crate::ir::{Access, Form, Launch, Op, Param, View};
 use crate::math;
 use crate::verify::{LaunchError, Verified, verify};
@@ -48,29 +49,32 @@ pub fn emit_within(
     let (verified, centers) = centered(math::expand_fused(kernel));
     let kernel = verified.kernel();
     let schedule = Schedule::of(&verified, target, plain);
-    let entries = match &kernel.form {
-        Form::Reduce { .. } => fold::entries(&verified, target, schedule.folds),
-        Form::Scan(form) => vec![scan::entry(&verified, target, form)],
+    let target = *target;
+    let written = match &kernel.form {
+        Form::Reduce { .. } => fold::entries(&verified, &target, schedule.folds),
+        Form::Scan(form) => vec![scan::entry(&verified, &target, form)],
         Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => {
-            let vector = schedule.vector.as_ref().map(|plan| vector::entry(&verified, target, plan));
-            let transpose = schedule.transpose.map(|turns| transpose::entry(&verified, target, turns));
-            let mirrored = schedule.mirrored.map(|n| mirrored::entry(&verified, target, n));
-            let batched = pointwise::is_batched(&verified);
-            let batched = batched.then(|| pointwise::batched_copy(&verified, target));
-            // Older GPUs have no copies that go on while a thread does.
-            let plan = schedule.streaming.as_ref().filter(|_| target.sm >= 80);
-            let streaming = plan.map(|plan| streaming::entry(&verified, target, plan));
-            let planes = schedule.planes.as_ref().map(|plan| planes::entry(&verified, target, plan));
-            let others = [vector, transpose, mirrored, batched, planes, streaming].into_iter().flatten();
-            let mut entries = vec![pointwise::entry(&verified, target)];
-            entries.extend(others.filter(|entry| entry.block.bytes() <= MAX_BLOCK_BYTES));
-            entries
+            vec![pointwise::entry(&verified, &target)]
         }
     };
-    if let Some(bytes) = entries.iter().map(|e| e.block.bytes()).find(|&bytes| bytes > MAX_BLOCK_BYTES) {
+    if let Some(bytes) = written.iter().map(|e| e.block.bytes()).find(|&bytes| bytes > MAX_BLOCK_BYTES) {
         return Err(PtxUnsupported { kernel: kernel.name.clone(), bytes });
     }
-    Ok(Module { target: *target, entries, kernel: verified, centers, schedule, limits: Limits::DEVICE })
+    let of = &Arc::new(verified.clone());
+    let batched = pointwise::is_batched(&verified).then_some(());
+    // Older GPUs have no copies that go on while a thread does.
+    let streaming = schedule.streaming.clone().filter(|_| target.sm >= 80);
+    let Schedule { vector, planes, transpose, mirrored, .. } = schedule.clone();
+    let others = [
+        vector.map(|plan| LazyEntry::new("vector", of, move |k| pointwise::vector(k, &target, &plan))),
+        transpose.map(|turns| LazyEntry::new("transpose", of, move |k| transpose::entry(k, &target, turns))),
+        mirrored.map(|n| LazyEntry::new("mirrored", of, move |k| mirrored::entry(k, &target, n))),
+        batched.map(|()| LazyEntry::new("batched_copy", of, move |k| pointwise::batched_copy(k, &target))),
+        planes.map(|plan| LazyEntry::new("planes", of, move |k| planes::entry(k, &target, &plan))),
+        streaming.map(|plan| LazyEntry::new("streaming", of, move |k| streaming::entry(k, &target, &plan))),
+    ];
+    let entries = written.into_iter().map(LazyEntry::from).chain(others.into_iter().flatten()).collect();
+    Ok(Module { target, entries, kernel: verified, centers, schedule, limits: Limits::DEVICE })
 }
 
 /// The kernel with the loads of each input that has several counted from their centre, and how far that is
@@ -116,14 +120,16 @@ impl Module {
         self.head() + "\n" + &self.entries[entry].text
     }
 
-    /// Bytes of all entries' texts.
+    /// Bytes of the entries that are written.
     pub fn text_bytes(&self) -> usize {
-        self.entries.iter().map(|entry| entry.text.len()).sum()
+        let written = self.entries.iter().filter_map(|entry| LazyLock::get(&entry.entry));
+        written.map(|entry| entry.text.len()).sum()
     }
 
     /// All entries in one text, to be read.
     pub fn whole_text(&self) -> String {
-        self.entries.iter().fold(self.head(), |text, entry| text + "\n" + &entry.text)
+        let fits = |entry: &&LazyEntry| entry.block.bytes() <= MAX_BLOCK_BYTES;
+        self.entries.iter().filter(fits).fold(self.head(), |text, entry| text + "\n" + &entry.text)
     }
 
     fn head(&self) -> String {
@@ -132,9 +138,10 @@ impl Module {
         format!("// {name}\n.version {version}\n.target sm_{sm}\n.address_size 64\n")
     }
 
-    /// The entry of a kind, if the schedule offers it.
+    /// The entry of a kind, if the schedule offers it and its parameters can be passed. Writes it.
     pub(crate) fn entry(&self, kind: &str) -> Option<usize> {
-        self.entries.iter().position(|entry| entry.kind == kind)
+        let at = self.entries.iter().position(|entry| entry.kind == kind)?;
+        (self.entries[at].block.bytes() <= MAX_BLOCK_BYTES).then_some(at)
     }
 
     /// Whether grids can count the points of a launch.

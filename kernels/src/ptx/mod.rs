@@ -6,7 +6,7 @@
 //! other and keeps what the next ones need in registers; `transpose` goes through shared memory; `mirrored`
 //! does so for arrays that are read at a point and at its mirror image, each once; `batched_copy` visits many
 //! boxes in one launch; `scan` walks one line per thread; `fold`, `fold_runs`, `fold_columns` and `tree` are
-//! the passes of a reduction. Each has a text of its own, so that a driver compiles what is used.
+//! the passes of a reduction. Each has a text of its own, so that only what is used is written and compiled.
 //! [`Module::plan`] picks entries, cuts the region into grids and fills in their parameters: the *block*,
 //! which the text reads with `ld.param`. All of it is pure: text and numbers.
 //!
@@ -38,4 +38,4 @@ mod text;
 pub use emit::{PtxUnsupported, emit, emit_within};
 pub use launch::{Facts, Grid, LaunchPlan, Module, Span};
 pub use schedule::PlainLimits;
-pub use text::{Entry, PtxTarget};
+pub use text::{Entry, LazyEntry, PtxTarget};

@@ -8,7 +8,7 @@ use super::limits::{MAX_INSTRUCTIONS, MAX_SHARED_BYTES};
 use super::text::PtxTarget;
 use crate::ir::{Access, Form, Kernel, Offsets, Op};
 use crate::verify::Verified;
-use crate::verify::footprint::{Footprint, LoadRow, ParamFootprint};
+use crate::verify::{Footprint, LoadRow, ParamFootprint};
 
 /// The entries that the text of a kernel offers beside `pointwise`.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -32,7 +32,8 @@ impl Schedule {
         let widest = vector.as_ref().map(|vector| vector.lanes);
         let planes = vector.as_ref().and_then(|vector| Planes::of(kernel, vector, plain));
         let planes = planes.or_else(|| Planes::of_many_arrays(kernel));
-        let widest = widest.filter(|_| planes.is_none());
+        let reads_across = (1..kernel.kernel().rank).any(|dim| kernel.footprint().reads_along(dim - 1));
+        let widest = widest.filter(|_| planes.is_none() && reads_across);
         let streaming = widest.and_then(|lanes| StreamingPlan::of(kernel, lanes, target));
         let transpose = turns(kernel);
         let mirrored = transpose.and_then(|_| mirrored_sources(kernel));

@@ -14,7 +14,7 @@ use super::packs::PACK;
 use super::rows::{RowStep, part, unit_elements};
 use super::writer::{Blocks, Stage, Visit, Writer, register};
 use crate::ir::{Form, Offsets, Op, Store};
-use crate::verify::footprint::{LoadSite, row_and_column};
+use crate::verify::{LoadSite, row_and_column};
 
 /// Points along each side of a square.
 const SIDE: u32 = 32;

@@ -10,7 +10,7 @@
 use super::writer::{PARTS, Writer, int, register};
 use crate::dtype::DType;
 use crate::ir::Offsets;
-use crate::verify::footprint::Footprint;
+use crate::verify::Footprint;
 
 /// Columns with larger gaps are rows of their own: what lies between is loaded for nothing.
 const GAP: i32 = 4;
@@ -65,7 +65,7 @@ impl UnitRow {
 
     /// Each load as a row of its own, for values that do not follow each other along the last dimension.
     pub(super) fn each(footprint: &Footprint, dtype: impl Fn(u32) -> DType) -> Vec<UnitRow> {
-        let row = |site: &crate::verify::footprint::LoadSite| UnitRow {
+        let row = |site: &crate::verify::LoadSite| UnitRow {
             param: site.param,
             dtype: dtype(site.param),
             first: site.offsets.clone(),

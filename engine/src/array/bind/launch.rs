@@ -1,25 +1,26 @@
-//! Binding of launches and exchanges of which every rank knows all: views of memory, uploaded lists, and
-//! numbers that depend on how memory is laid out. While elements travel, what needs nothing of them, the
-//! *core*, is computed; afterwards the *rim* around it.
+//! Binding of launches, of exchanges of which every rank knows all, and of copies within parts: views of
+//! memory, uploaded lists, and numbers that depend on how memory is laid out. While elements travel, what
+//! needs nothing of them, the *core*, is computed; afterwards the *rim* around it.
 
 use std::sync::Arc;
 
 use partita_kernels::{Access, DType, Launch, Scalar, Verified, View};
 
 use crate::array::bind::schedule::{ScheduleBuilder, Values, missing_part};
+use crate::array::lower::graph::NodeId;
 use crate::array::lower::steps::list::{
-    ExchangeField, KernelLaunch, LaunchArgument, LaunchAxis, LaunchOperand, MemoryId, PartCells, PartLaunch,
-    PlanExchange,
+    CopiedCells, ExchangeField, KernelLaunch, LaunchArgument, LaunchAxis, LaunchOperand, MemoryId, PartCells,
+    PartLaunch, PlanExchange,
 };
-use crate::array::memory::window::RegionBox;
-use crate::array::record::expr::Slot;
+use crate::array::memory::storage::{HaloWidths, Storage};
+use crate::array::memory::window::{ArrayWindow, ComputeRegion, RegionBox};
+use crate::array::record::expr::{Slot, StridedWindow};
 use crate::device::{Buffer, DeviceKind, Job, Stream, integers};
 use crate::error::Result;
 use crate::index::{Index, Region};
-use crate::program::{Command, Op, Place, Schedule, offset_in};
+use crate::program::{Command, CopyMode, Op, Place, Schedule, copy_views, offset_in};
 use crate::team::Team;
-use crate::transport::{Exchange, Field, OverlapCapability, lower_between_ranks};
-
+use crate::transport::{Exchange, Field, OverlapCapability, lower, lower_between_ranks};
 /// Adds the commands of an exchange, and of the launches that follow it.
 pub(crate) fn exchange(step: &PlanExchange, work: &mut ScheduleBuilder, values: &Values) -> Result<()> {
     let team = work.team.clone();
@@ -30,7 +31,10 @@ pub(crate) fn exchange(step: &PlanExchange, work: &mut ScheduleBuilder, values: 
     let both = step.fields.iter().zip(&ends);
     let fields: Vec<Field> =
         both.map(|(field, (from, to))| Field { plan: &field.plan, from, to, dtype: field.dtype }).collect();
-    let exchange = lower_between_ranks(step.operation(), (&team, &team), &fields)?;
+    let exchange = match team.wire() {
+        Some(_) => lower_between_ranks(step.operation(), (&team, &team), &fields)?,
+        None => lower(&fields)?,
+    };
     work.count_messages(step.fields.iter().map(|field| field.plan.messages()).sum());
     let exchange = if launches.is_empty() { exchange } else { exchange.overlapped() };
     queue(work, exchange, launches)?;
@@ -339,11 +343,81 @@ impl Numbering {
     }
 }
 
+impl ScheduleBuilder {
+    /// Adds the copies from one array to another.
+    pub fn copy_cells(
+        &mut self,
+        values: &Values,
+        (from, to): (NodeId, NodeId),
+        dtype: DType,
+        cells: &CopiedCells,
+    ) -> Result<()> {
+        let (from, to) = (values.storage(from)?, values.storage(to)?);
+        let team = self.team.clone();
+        match cells {
+            CopiedCells::Owned => {
+                self.extend(from.copy_owned(&team, dtype, &to)?);
+                Ok(())
+            }
+            CopiedCells::Current => {
+                let (copies, halo) = from.copy_current(&team, dtype, &to)?;
+                self.extend(copies);
+                self.updated_halos.push((to, halo));
+                Ok(())
+            }
+            CopiedCells::Outside(window) => {
+                let frame = ArrayWindow { base: Arc::clone(&from.dist), window: *window };
+                let halo = to.valid_halo();
+                self.extend(from.copy_boxes(&team, dtype, &to, |part| frame.outside(part, &halo))?);
+                Ok(())
+            }
+            CopiedCells::Window(window) => self.copy_window(&from, &to, dtype, window),
+        }
+    }
+
+    /// Copies an array that is distributed like a window to the cells of the window.
+    fn copy_window(
+        &mut self,
+        value: &Arc<Storage>,
+        whole: &Arc<Storage>,
+        dtype: DType,
+        StridedWindow { region: window, steps }: &StridedWindow,
+    ) -> Result<()> {
+        let team = self.team.clone();
+        let in_steps = steps.iter().any(|&step| step != 1);
+        let halo = if in_steps { HaloWidths::zero(window.rank()) } else { value.valid_halo() };
+        let frame = ArrayWindow { base: Arc::clone(&whole.dist), window: *window };
+        let regions = match in_steps {
+            true => ComputeRegion::owned(&value.dist),
+            false => frame.regions(&value.dist, &halo, &vec![false; window.rank()])?,
+        };
+        for (part, zone) in regions.iter().enumerate() {
+            let (Some(from), Some(to)) = (value.place(&team, part), whole.place(&team, part)) else {
+                continue;
+            };
+            if zone.bounds.is_empty() {
+                continue;
+            }
+            let corner = frame.corner(part, &zone.bounds)?;
+            let first = |d: usize| match steps[d] {
+                1 => corner[d],
+                step => window.start()[d] + zone.bounds.start()[d] * step,
+            };
+            let mut into = to.view(&Index::from_fn(window.rank(), first));
+            into.strides.iter_mut().zip(steps.iter()).for_each(|(stride, step)| *stride *= step);
+            let ends = ((from.view(zone.bounds.start()), &from), (into, &to));
+            self.push(copy_views(&zone.bounds.extents(), ends, CopyMode { dtype, add: false })?);
+        }
+        self.updated_halos.push((Arc::clone(whole), self.valid_halo(whole).min(&halo)));
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::array::record::map::point;
+    use crate::array::record::expr::point;
     use crate::device::Device;
 
     #[test]

@@ -1,5 +1,4 @@
 //! Binding: steps get memory and become schedules of commands.
 
-pub(crate) mod copies;
 pub(crate) mod launch;
 pub(crate) mod schedule;

@@ -5,7 +5,7 @@ use std::fmt;
 use partita_kernels::{DType, Kind, Scalar};
 
 use crate::array::Array;
-use crate::array::record::map::number;
+use crate::array::record::expr::number;
 use crate::error::Result;
 use crate::index::{Index, Region};
 

@@ -12,8 +12,8 @@ use crate::array::lower::lowerer::lower;
 use crate::array::lower::steps::list::{
     CopiedCells, HostSort, KernelLaunch, LaunchAxis, LaunchOperand, PartLaunch, PlanExchange, Step,
 };
-use crate::array::memory::plans::moving_plan;
-use crate::array::record::array::Array;
+use crate::array::memory::storage::moving_plan;
+use crate::array::record::node::Array;
 use crate::array::record::node::Node;
 use crate::error::Result;
 use crate::index::{Distribution, Region};

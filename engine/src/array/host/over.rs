@@ -11,8 +11,8 @@ use std::thread;
 
 use partita_kernels::Scalar;
 
-use crate::array::record::array::{Array, check_parts};
-use crate::array::record::map::Map;
+use crate::array::record::expr::Map;
+use crate::array::record::node::{Array, check_parts};
 use crate::array::record::view::Span;
 use crate::error::{Error, Result};
 use crate::index::{Chunk, Distribution, Domain, Index, IndexRange};

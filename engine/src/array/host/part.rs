@@ -7,10 +7,10 @@ use std::sync::Arc;
 use partita_kernels::{DType, View};
 
 use crate::array::Array;
-use crate::array::lower::footprint::Footprint;
+use crate::array::lower::body::Footprint;
 use crate::array::memory::storage::{HaloWidths, Storage, bytes_of};
 use crate::array::memory::window::ComputeRegion;
-use crate::array::record::map::Map;
+use crate::array::record::expr::Map;
 use crate::array::recorder::recording::Recorder;
 use crate::array::run::moves::update_halo;
 use crate::device::{Buffer, Device};

@@ -6,10 +6,10 @@ use rustc_hash::FxHashMap;
 
 use crate::array::bind::schedule::Values;
 use crate::array::lower::steps::list::{ExchangeField, MemoryId, StepList};
-use crate::array::memory::plans::fetch_plan;
+use crate::array::memory::storage::fetch_plan;
 use crate::array::recorder::recording::Recorder;
 use crate::array::run::cells::download;
-use crate::array::run::steps::StepRun;
+use crate::array::run::evaluate::StepRun;
 use crate::array::{Array, Element};
 use crate::device::{Buffer, zeros};
 use crate::error::{Error, Result};

@@ -12,7 +12,7 @@ use crate::array::Array;
 use crate::array::loops::batches::{ReplayBatch, batches, together};
 use crate::array::loops::passes::invariant_copies::without_invariant_copies;
 use crate::array::loops::passes::tiles::tiled;
-use crate::array::memory::pitch::Pitch;
+use crate::array::memory::storage::Pitch;
 use crate::array::memory::storage::{HaloWidths, Storage};
 use crate::array::record::node::Node;
 use crate::array::recorder::recording::Recorder;

@@ -10,18 +10,16 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::array::lower::body::{KernelBody, Leaf, Source};
-use crate::array::lower::footprint::{Footprint, is_boxable};
+use crate::array::lower::body::{Footprint, KernelBody, Leaf, Source, is_boxable};
 use crate::array::lower::graph::{Graph, NodeId, Reached};
-use crate::array::memory::plans::{aligned_plan, box_plan, colocated, halo_plan, operand_plan};
 use crate::array::memory::storage::{HaloWidths, widened};
+use crate::array::memory::storage::{aligned_plan, box_plan, colocated, halo_plan, operand_plan};
 use crate::array::memory::window::ComputeRegion;
-use crate::array::record::map::Map;
+use crate::array::record::expr::Map;
 use crate::error::{Error, Result};
 use crate::index::{Along, Distribution, Index, Region};
 use crate::plan::Plan;
 use crate::team::Team;
-
 /// The method by which one operand reaches its kernel.
 #[derive(Clone, Debug)]
 pub(crate) enum AccessMethod {

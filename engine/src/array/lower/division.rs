@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::array::lower::graph::{Graph, NodeId, post_order};
 use crate::array::record::expr::Expr;
-use crate::array::record::map::Map;
+use crate::array::record::expr::Map;
 use crate::error::Result;
 
 /// Instructions of one kernel, about: a kernel of more is divided where few values cross.

@@ -2,10 +2,7 @@
 //! whole, with everything that its value is computed from. What all boxes read travels in ONE exchange. A
 //! view that lies within one box is a view of that box's value, so nothing is put together for it.
 
-use std::collections::HashMap;
 use std::sync::Arc;
-
-use rustc_hash::FxHashMap;
 
 use crate::array::lower::access::computed_elsewhere;
 use crate::array::lower::compute::{Compute, KernelStore};
@@ -13,8 +10,8 @@ use crate::array::lower::division::common_to;
 use crate::array::lower::graph::NodeId;
 use crate::array::lower::lowerer::{Body, Lowerer, kernel_task};
 use crate::array::lower::steps::list::ResultMemory;
-use crate::array::memory::pitch::Pitch;
-use crate::array::record::expr::{Expr, Portion};
+use crate::array::memory::storage::Pitch;
+use crate::array::record::expr::Portion;
 use crate::error::Result;
 use crate::index::{Distribution, Region};
 
@@ -76,25 +73,5 @@ impl Lowerer<'_> {
                 None => return Ok(BoxKernel { window, dist, body, value }),
             }
         }
-    }
-
-    /// The values within `node` that steps of their own compute, nested so deeply that they are computed
-    /// before, the innermost first, rather than by recursion.
-    pub fn deeply_nested(&self, node: NodeId) -> Vec<NodeId> {
-        const MOST_LEVELS: u32 = 16;
-        let mut levels: FxHashMap<NodeId, u32> = HashMap::default();
-        let mut found = Vec::new();
-        // Operands come before those that use them.
-        for inner in self.graph.reached([node], None).lazy {
-            let below = self.graph.operands(inner).filter_map(|x| levels.get(&x).copied()).max();
-            let expr = self.graph.expr(inner);
-            let is_one = matches!(expr, Some(Expr::Joined(_) | Expr::Whole(..) | Expr::Reshaped { .. }));
-            let level = below.unwrap_or(0) + u32::from(is_one);
-            levels.insert(inner, level % MOST_LEVELS);
-            if is_one && level == MOST_LEVELS {
-                found.push(inner);
-            }
-        }
-        found
     }
 }

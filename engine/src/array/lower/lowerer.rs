@@ -2,21 +2,25 @@
 //! list of steps computes from the memory of their base. Joined and reshaped values and reductions have files
 //! of their own.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use partita_kernels::{DType, Value, simplify};
+use rustc_hash::FxHashMap;
 
-use crate::array::lower::access::{OperandAccess, computed_elsewhere, reads_of};
+use crate::array::lower::access::{OperandAccess, computed_elsewhere, not_computed, reads_of};
 use crate::array::lower::body::{KernelBody, Leaf, Prerequisite, Source};
 use crate::array::lower::compute::{Compute, ComputeKernel, KernelStore};
 use crate::array::lower::division::{common_to_kernels, stages};
 use crate::array::lower::graph::{Graph, GraphTarget, MemoryState, NodeId};
-use crate::array::lower::steps::list::{ExchangeField, Lowered, ResultMemory, ResultStorage, StepList};
-use crate::array::memory::pitch::{Pitch, Row};
+use crate::array::lower::steps::list::{
+    ExchangeField, Lowered, ResultMemory, ResultStorage, StepList, StoredArray,
+};
 use crate::array::memory::storage::HaloWidths;
+use crate::array::memory::storage::{Pitch, Row};
 use crate::array::memory::window::{ArrayWindow, ComputeRegion};
-use crate::array::record::expr::Expr;
-use crate::array::record::map::Map;
+use crate::array::record::expr::Map;
+use crate::array::record::expr::{Expr, NodeLayout};
 use crate::array::recorder::recording::Extension;
 use crate::error::Result;
 use crate::index::{Along, Distribution, Index, Region};
@@ -407,6 +411,59 @@ impl Lowerer<'_> {
         }
         let is_too_large = body.binds_too_much() && roots.len() > 1;
         Ok(if is_too_large { Err(NotLowered::TooLarge) } else { Ok((body, values)) })
+    }
+
+    /// Computes those nodes that are reductions whose folded axes are dropped. They share the reductions'
+    /// memory: dropping an axis of one cell leaves every element on its part.
+    pub fn reductions_without_axes(&mut self, nodes: &[NodeId]) -> Result<()> {
+        let graph = &*self.graph;
+        let reduction = |&node: &NodeId| {
+            let Some(Expr::View { base, map }) = graph.expr(node) else { return None };
+            let drops = graph.is_reduction(*base) && map.drops_axes(graph.shape(*base), graph.shape(node));
+            let stays =
+                matches!(graph.layout(node), NodeLayout::ViewOf(of, along) if of == *base && along == *map);
+            (drops && stays).then_some((node, *base))
+        };
+        let views: Vec<(NodeId, NodeId)> = nodes.iter().filter_map(reduction).collect();
+        if views.is_empty() {
+            return Ok(());
+        }
+        let dists = views.iter().map(|&(node, _)| graph.distribution(node)).collect::<Result<Vec<_>>>()?;
+        self.evaluate(&views.iter().map(|&(_, base)| base).collect::<Vec<NodeId>>())?;
+        for ((node, base), dist) in views.into_iter().zip(dists) {
+            if let Some(pitch) = self.seen(base, &dist) {
+                self.share_memory(node, base, (&dist, pitch));
+            }
+        }
+        Ok(())
+    }
+
+    /// The values within `node` that steps of their own compute, nested so deeply that they are computed
+    /// before, the innermost first, rather than by recursion.
+    pub fn deeply_nested(&self, node: NodeId) -> Vec<NodeId> {
+        const MOST_LEVELS: u32 = 16;
+        let mut levels: FxHashMap<NodeId, u32> = HashMap::default();
+        let mut found = Vec::new();
+        // Operands come before those that use them.
+        for inner in self.graph.reached([node], None).lazy {
+            let below = self.graph.operands(inner).filter_map(|x| levels.get(&x).copied()).max();
+            let expr = self.graph.expr(inner);
+            let is_one = matches!(expr, Some(Expr::Joined(_) | Expr::Whole(..) | Expr::Reshaped { .. }));
+            let level = below.unwrap_or(0) + u32::from(is_one);
+            levels.insert(inner, level % MOST_LEVELS);
+            if is_one && level == MOST_LEVELS {
+                found.push(inner);
+            }
+        }
+        found
+    }
+
+    /// A computed node as steps see it.
+    pub fn stored(&self, node: NodeId) -> Result<StoredArray> {
+        let (shape, dtype) = (*self.graph.shape(node), self.graph.dtype(node));
+        let state = self.graph.memory_state(node).ok_or_else(|| not_computed(self.graph, node))?;
+        let [dist, declared] = [&state.dist, &state.declared].map(|dist| Arc::clone(dist));
+        Ok(StoredArray { node, shape, dtype, dist, declared, pitch: state.pitch })
     }
 
     /// Computes what a kernel waits for.

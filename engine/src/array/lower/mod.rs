@@ -5,7 +5,6 @@ pub(crate) mod access;
 pub(crate) mod body;
 pub(crate) mod compute;
 pub(crate) mod division;
-pub(crate) mod footprint;
 pub(crate) mod graph;
 pub(crate) mod joined;
 pub(crate) mod lowerer;

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use crate::array::lower::graph::NodeId;
 use crate::array::lower::lowerer::{LowerTarget, Lowerer, Placement};
 use crate::array::lower::steps::list::Step;
-use crate::array::memory::pitch::Pitch;
+use crate::array::memory::storage::Pitch;
 use crate::array::record::expr::{Expr, NodeLayout};
 use crate::error::Result;
 use crate::index::{Distribution, Index, matched};
@@ -41,34 +41,14 @@ impl Lowerer<'_> {
     }
 
     /// The node is the base's memory, viewed on another distribution.
-    fn share_memory(&mut self, node: NodeId, base: NodeId, (dist, pitch): (&Arc<Distribution>, Pitch)) {
+    pub(super) fn share_memory(
+        &mut self,
+        node: NodeId,
+        base: NodeId,
+        (dist, pitch): (&Arc<Distribution>, Pitch),
+    ) {
         self.list.steps.push(Step::Alias { result: node, base, dist: Arc::clone(dist) });
         self.computed_in(node, (dist, dist), pitch);
-    }
-
-    /// Computes those nodes that are reductions whose folded axes are dropped. They share the reductions'
-    /// memory: dropping an axis of one cell leaves every element on its part.
-    pub fn reductions_without_axes(&mut self, nodes: &[NodeId]) -> Result<()> {
-        let graph = &*self.graph;
-        let reduction = |&node: &NodeId| {
-            let Some(Expr::View { base, map }) = graph.expr(node) else { return None };
-            let drops = graph.is_reduction(*base) && map.drops_axes(graph.shape(*base), graph.shape(node));
-            let stays =
-                matches!(graph.layout(node), NodeLayout::ViewOf(of, along) if of == *base && along == *map);
-            (drops && stays).then_some((node, *base))
-        };
-        let views: Vec<(NodeId, NodeId)> = nodes.iter().filter_map(reduction).collect();
-        if views.is_empty() {
-            return Ok(());
-        }
-        let dists = views.iter().map(|&(node, _)| graph.distribution(node)).collect::<Result<Vec<_>>>()?;
-        self.evaluate(&views.iter().map(|&(_, base)| base).collect::<Vec<NodeId>>())?;
-        for ((node, base), dist) in views.into_iter().zip(dists) {
-            if let Some(pitch) = self.seen(base, &dist) {
-                self.share_memory(node, base, (&dist, pitch));
-            }
-        }
-        Ok(())
     }
 
     /// Makes a node an alias of one of its shape: they share memory if that one has some, divided alike.
@@ -84,7 +64,7 @@ impl Lowerer<'_> {
     }
 
     /// The pitch of a node's memory on another distribution, if it can be viewed there.
-    fn seen(&self, node: NodeId, dist: &Distribution) -> Option<Pitch> {
+    pub(super) fn seen(&self, node: NodeId, dist: &Distribution) -> Option<Pitch> {
         let state = self.graph.memory_state(node).filter(|state| !has_halo(&state.dist))?;
         state.pitch.seen(&state.dist, dist)
     }

@@ -1,18 +1,36 @@
 //! [`Storage`]: the memory of a computed array, one buffer per part, each with the part's stored box as its
 //! [`Pitch`] says, and how much of its halo is valid ([`HaloWidths`]).
+//!
+//! [`Pitch`]: how far apart the rows of an array's own memory are, and where they begin. A row is the cells
+//! of a part along the last dimension; along the one before where 16 bytes are a whole number of the last
+//! one's extents, such as the two numbers of a complex one.
+//!
+//! GPUs and vector units load 16 bytes at a time where the address is a multiple of 16, and a warp's loads
+//! are fastest in lines of 128. So, in arrays of one *shift*, cells of one coordinate along rows lie alike:
+//! at `(coordinate + shift) * cell size`, modulo 16 bytes, in every row, whatever the halos and extents, on
+//! every part. A value computed from a slice takes the shift that lets it lie as the operand's cells do.
+//!
+//! The memory of a part is a box in C order that may be longer than what the part stores, along its rows:
+//! its *room*. What is added before the first cell and after the last is padding, which nobody reads. Rows
+//! that are multiples of 16 bytes anyway get none, so whole arrays stay contiguous; nor do rows of which
+//! padding would be more than 6 percent (`PARTITA_PADDING`): these lie in C order without gaps.
+//!
+//! Elements moved between memories: halo updates, copies, redistribution. Their plans are remembered, because
+//! the same distributions ask for the same plan again and again.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use partita_kernels::DType;
 
-use crate::array::memory::pitch::Pitch;
+use crate::config::{config, say};
 use crate::device::Buffer;
 use crate::error::Result;
-use crate::index::{Distribution, Index, Region};
-use crate::program::Place;
+use crate::index::{Along, Distribution, Index, Region};
+use crate::plan::Plan;
+use crate::program::{CopyMode, Place, Schedule, copy_box};
 use crate::team::Team;
-
 /// The parts of one array.
 #[derive(Debug)]
 pub(crate) struct Storage {
@@ -232,3 +250,313 @@ pub(crate) fn widened(dist: &Arc<Distribution>, halo: &HaloWidths) -> Result<Opt
     let cells = (0..wide.parts()).map(|p| wide.stored(p).volume()).sum::<std::result::Result<i64, _>>()?;
     Ok((cells <= 2 * wide.global().volume()?).then(|| Arc::new(wide)))
 }
+
+/// The widest load of one thread, in bytes.
+const VECTOR_BYTES: i64 = 16;
+
+/// Rows begin at multiples of the first that costs little enough.
+const ROW_BYTES: [i64; 4] = [128, 64, 32, VECTOR_BYTES];
+
+/// Rows along a dimension, of cells of `cell_bytes`.
+pub(crate) struct Row {
+    pub dim: usize,
+    cell_bytes: i64,
+}
+
+/// The layout of an array's rows in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Pitch {
+    /// One after the other: memory of other owners, and arrays viewed in another shape.
+    Packed,
+    /// At multiples of 16 bytes.
+    Aligned { element_bytes: u8, shift: u8 },
+}
+
+impl Pitch {
+    /// The number of elements that shifts are counted modulo: a vector of the smallest.
+    pub const SHIFTS: i64 = VECTOR_BYTES;
+
+    /// That of an array which is congruent to no other one in particular.
+    pub fn of(dtype: DType) -> Pitch {
+        Pitch::shifted(dtype, 0)
+    }
+
+    /// That in which cells lie as those lie whose coordinates are by so much larger.
+    pub fn shifted(dtype: DType, shift: i64) -> Pitch {
+        match config().padding_percent {
+            0 => Pitch::Packed,
+            _ => Pitch::Aligned {
+                element_bytes: dtype.size_bytes() as u8,
+                shift: shift.rem_euclid(Pitch::SHIFTS) as u8,
+            },
+        }
+    }
+
+    /// The distance of its cells from where coordinates alone would have them. Other owners' memory is taken
+    /// to begin at a multiple of 16 bytes.
+    pub fn shift(self) -> i64 {
+        match self {
+            Pitch::Packed => 0,
+            Pitch::Aligned { shift, .. } => i64::from(shift),
+        }
+    }
+
+    /// The box that memory for these cells holds in C order.
+    pub fn room(self, stored: &Region) -> Region {
+        self.within(stored, config().padding_percent)
+    }
+
+    fn within(self, stored: &Region, percent: i64) -> Region {
+        let Some(Row { dim, cell_bytes: size }) = self.row(&stored.extents()) else { return *stored };
+        let extent = stored.extent(dim);
+        let lead = (stored.start()[dim] + self.shift()).rem_euclid(VECTOR_BYTES / size);
+        let row = lead + extent;
+        let is_one = (0..dim).all(|d| stored.extent(d) == 1);
+        let is_cheap = |width: &i64| (width - extent).saturating_mul(100) <= extent.saturating_mul(percent);
+        let width = match is_one || row % (VECTOR_BYTES / size) == 0 {
+            true => Some(row).filter(|width| is_one || is_cheap(width)),
+            false => ROW_BYTES.map(|bytes| rounded_up(row, bytes / size)).into_iter().find(is_cheap),
+        };
+        let Some(width) = width else { return *stored };
+        let start = stored.start()[dim] - lead;
+        Region::from_fn(stored.rank(), |d| match d == dim {
+            true => (start, start + width),
+            false => (stored.start()[d], stored.stop()[d]),
+        })
+    }
+
+    /// Which way the rows of a box go; `None` if there are none, or without pitch.
+    pub fn row(self, extents: &Index) -> Option<Row> {
+        let (Pitch::Aligned { element_bytes, .. }, Some(dim)) = (self, extents.rank().checked_sub(1)) else {
+            return None;
+        };
+        let last = Row { dim, cell_bytes: i64::from(element_bytes) };
+        let whole = last.cell_bytes.saturating_mul(extents[dim]);
+        match extents.contains(&0) {
+            true => None,
+            false if dim > 0 && VECTOR_BYTES % whole == 0 => Some(Row { dim: dim - 1, cell_bytes: whole }),
+            false => Some(last),
+        }
+    }
+
+    /// The pitch of this memory viewed on another distribution, whose parts store the same cells in the same
+    /// order; `None` if they lie otherwise.
+    pub fn seen(self, from: &Distribution, to: &Distribution) -> Option<Pitch> {
+        let ends = |part: usize| [from, to].map(|dist| (dist.stored(part), self.room(&dist.stored(part))));
+        if (0..from.parts()).all(|part| ends(part)[0].0 == ends(part)[0].1) {
+            return Some(Pitch::Packed);
+        }
+        // Rows that are the same: how far before the cells the room begins, and how long it is.
+        let row = |(stored, room): (Region, Region)| {
+            let Row { dim, .. } = self.row(&stored.extents())?;
+            let inner = |region: &Region| -> Vec<i64> {
+                region.extents()[dim..].iter().copied().filter(|&extent| extent != 1).collect()
+            };
+            Some((stored.start()[dim] - room.start()[dim], inner(&stored), inner(&room)))
+        };
+        (0..from.parts()).all(|part| ends(part).map(row)[0] == ends(part).map(row)[1]).then_some(self)
+    }
+}
+
+fn rounded_up(cells: i64, unit: i64) -> i64 {
+    (cells + unit - 1) / unit * unit
+}
+
+/// The arguments that a plan follows from.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Key {
+    Halo(Distribution, Index, Index, bool),
+    Fetch(Distribution, Vec<Region>),
+    Boxes(Distribution, Vec<Region>, Vec<Option<usize>>),
+    Aligned(Distribution, Distribution, Vec<Along>, Vec<Option<usize>>),
+}
+
+impl Key {
+    fn sound(&self) -> Result<()> {
+        match self {
+            Key::Halo(dist, ..) | Key::Fetch(dist, _) | Key::Boxes(dist, ..) => Ok(dist.sound()?),
+            Key::Aligned(from, to, ..) => Ok(from.sound().and_then(|()| to.sound())?),
+        }
+    }
+
+    fn build(&self) -> Result<Plan> {
+        let entry = |list: &[Option<usize>], part: usize| list.get(part).copied().flatten();
+        Ok(match self {
+            // Memory is laid out by packed coordinates; along blocks, and only there, these have halos.
+            Key::Halo(dist, lo, hi, corners) => Plan::halo_within(&dist.packed(), lo, hi, *corners)?,
+            Key::Fetch(dist, needs) => Plan::fetch(dist, needs)?,
+            Key::Boxes(from, needs, colocated) => Plan::boxes(from, needs, |part| entry(colocated, part))?,
+            Key::Aligned(from, to, axes, colocated) => {
+                Plan::aligned(from, to, axes, |part| entry(colocated, part))?
+            }
+        })
+    }
+}
+
+/// The most plans that are remembered, and the most moves of all of them, about; beyond it all are forgotten.
+const MAX_PLANS: usize = 256;
+const MAX_MOVES: usize = 1 << 20;
+
+#[derive(Default)]
+struct Known {
+    plans: HashMap<Key, Arc<Plan>>,
+    moves: usize,
+}
+
+fn remembered(key: Key) -> Result<Arc<Plan>> {
+    static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(plan) = known().plans.get(&key) {
+        return Ok(Arc::clone(plan));
+    }
+    let built = key.build();
+    // A user's map may be inconsistent: then the error is the map's.
+    key.sound()?;
+    let plan = Arc::new(built?);
+    if config().debug >= 4 {
+        say(format_args!("{plan}"));
+    }
+    let mut known = known();
+    if known.plans.len() >= MAX_PLANS || known.moves + plan.moves().len() > MAX_MOVES {
+        *known = Known::default();
+    }
+    known.moves += plan.moves().len();
+    known.plans.insert(key, Arc::clone(&plan));
+    Ok(plan)
+}
+
+/// The plan that makes a halo current, at each part as much of it as the part stores.
+pub(crate) fn halo_plan(dist: &Distribution, need: &HaloWidths) -> Result<Arc<Plan>> {
+    remembered(Key::Halo(dist.clone(), need.lo, need.hi, need.corners))
+}
+
+/// The plan that brings each part a box, see [`Plan::fetch`].
+pub(crate) fn fetch_plan(dist: &Distribution, needs: Vec<Region>) -> Result<Arc<Plan>> {
+    remembered(Key::Fetch(dist.clone(), needs))
+}
+
+/// The plan that brings each part a box of an operand in packed coordinates. What lies beyond the ends, which
+/// rolled arrays read, wraps around, whether the distribution is periodic or not.
+pub(crate) fn operand_plan(from: &Distribution, needs: Vec<Region>) -> Result<Arc<Plan>> {
+    let from = from.packed();
+    fetch_plan(&wrapped_around(&from, |d| reach_outside(&from, &needs, d)), needs)
+}
+
+/// The distribution, periodic along the dimensions of which something reaches past the ends.
+fn wrapped_around(dist: &Distribution, past: impl Fn(usize) -> bool) -> Distribution {
+    match (0..dist.rank()).any(|d| !dist.periodic(d) && past(d)) {
+        true => dist.periodic_along(|d| dist.periodic(d) || past(d)),
+        false => dist.clone(),
+    }
+}
+
+fn reach_outside(dist: &Distribution, needs: &[Region], d: usize) -> bool {
+    let outside = |need: &Region| need.start()[d] < 0 || need.stop()[d] > dist.map(d).size();
+    needs.iter().any(|need| !need.is_empty() && outside(need))
+}
+
+/// The plan that brings each part a box of an operand of any maps, see [`Plan::boxes`]; `colocated` as there,
+/// and beyond the ends as [`operand_plan`].
+pub(crate) fn box_plan(
+    from: &Distribution,
+    needs: Vec<Region>,
+    colocated: Vec<Option<usize>>,
+) -> Result<Arc<Plan>> {
+    let colocated = if from.has_copies() { colocated } else { Vec::new() };
+    remembered(Key::Boxes(wrapped_around(from, |d| reach_outside(from, &needs, d)), needs, colocated))
+}
+
+/// The plan that brings what the members of `to` need along `axes`, see [`Plan::aligned`]; `colocated` as
+/// there, one entry per part, and beyond the ends as [`operand_plan`].
+pub(crate) fn aligned_plan(
+    from: &Distribution,
+    to: &Distribution,
+    axes: Vec<Along>,
+    colocated: Vec<Option<usize>>,
+) -> Result<Arc<Plan>> {
+    // Who is colocated matters to copies alone.
+    let colocated = if from.has_copies() { colocated } else { Vec::new() };
+    let past = |d: usize| match axes[d] {
+        Along::Dim { dim, .. } if to.map(dim).size() > 0 => {
+            let (start, stop) = axes[d].span(0, to.map(dim).size());
+            start < 0 || stop > from.map(d).size()
+        }
+        Along::Dim { .. } | Along::Pinned(_) => false,
+    };
+    let from = wrapped_around(from, past);
+    remembered(Key::Aligned(from, to.clone(), axes, colocated))
+}
+
+/// The plan that moves all elements to another distribution, of the same team or another.
+pub(crate) fn moving_plan(
+    from: &Distribution,
+    to: &Distribution,
+    teams: (&Team, &Team),
+) -> Result<Arc<Plan>> {
+    aligned_plan(from, to, (0..to.rank()).map(Along::same).collect(), colocated(teams.0, teams.1))
+}
+
+/// For every member of `to`, the member of `from` that is the same: of one team, the one with its number;
+/// of another, one on the same device.
+pub(crate) fn colocated(from: &Team, to: &Team) -> Vec<Option<usize>> {
+    if from == to {
+        return (0..to.size()).map(Some).collect();
+    }
+    // The first of several on one device.
+    let first: HashMap<(usize, u64), usize> =
+        (0..from.size()).rev().map(|member| (from.device_of(member), member)).collect();
+    (0..to.size()).map(|member| first.get(&to.device_of(member)).copied()).collect()
+}
+
+impl Storage {
+    /// The plan that makes the halo current as wide as `need`; `None` if it is.
+    pub fn missing_halo_plan(&self, need: &HaloWidths) -> Result<Option<Arc<Plan>>> {
+        if self.valid_halo().covers(need) { Ok(None) } else { halo_plan(&self.dist, need).map(Some) }
+    }
+
+    /// Commands that copy all owned cells to `to`, which owns the same.
+    pub fn copy_owned(&self, team: &Team, dtype: DType, to: &Storage) -> Result<Schedule> {
+        self.copy_boxes(team, dtype, to, |part| Ok(vec![self.dist.owned(part)]))
+    }
+
+    /// Commands that copy all owned cells and what is current of the halos to `to`, which owns the same; says
+    /// how wide its halos will be current.
+    pub fn copy_current(&self, team: &Team, dtype: DType, to: &Storage) -> Result<(Schedule, HaloWidths)> {
+        let fresh = Some(self.valid_halo())
+            .filter(|fresh| fresh.corners)
+            .unwrap_or(HaloWidths::zero(self.dist.rank()));
+        let reach =
+            |part| Ok(vec![self.dist.reach(part, &fresh.lo, &fresh.hi)?.intersect(&self.dist.stored(part))]);
+        Ok((self.copy_boxes(team, dtype, to, reach)?, fresh))
+    }
+
+    /// Commands that copy boxes of each part to the same cells of `to`.
+    pub fn copy_boxes(
+        &self,
+        team: &Team,
+        dtype: DType,
+        to: &Storage,
+        boxes: impl Fn(usize) -> Result<Vec<Region>>,
+    ) -> Result<Schedule> {
+        copy_boxes((&self.places(team), &to.places(team)), dtype, boxes)
+    }
+}
+
+/// Commands that copy boxes of each part from its place in one memory to the same cells of another.
+pub(crate) fn copy_boxes(
+    (from, to): (&[Option<Place>], &[Option<Place>]),
+    dtype: DType,
+    boxes: impl Fn(usize) -> Result<Vec<Region>>,
+) -> Result<Schedule> {
+    let mut schedule = Schedule::new();
+    for (part, ends) in from.iter().zip(to).enumerate() {
+        let (Some(from), Some(to)) = ends else { continue };
+        for piece in boxes(part)?.iter().filter(|piece| !piece.is_empty()) {
+            schedule.push(copy_box(from, piece, to, piece, CopyMode { dtype, add: false })?);
+        }
+    }
+    Ok(schedule)
+}
+
+#[cfg(test)]
+mod tests;

@@ -15,7 +15,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::array::memory::storage::HaloWidths;
 use crate::array::memory::window::ArrayWindow;
-use crate::array::record::map::Map;
+use crate::array::record::expr::Map;
 use crate::array::record::node::Node;
 use crate::array::recorder::streams::StepStreams;
 use crate::device::Buffer;

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::array::lower::graph::{OldElements, Target};
-use crate::array::record::array::Array;
+use crate::array::record::node::Array;
 use crate::array::record::node::{Node, NodeState};
-use crate::array::record::update::RecordedUpdate;
+use crate::array::record::view::RecordedUpdate;
 use crate::array::record::view::Span;
 use crate::array::recorder::recording::{BoundTask, Recorder};
 use crate::array::run::evaluate::{compute_targets, evaluate};

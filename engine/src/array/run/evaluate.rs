@@ -1,27 +1,38 @@
-//! Evaluation: record -> lower -> bind -> run. Recorded nodes become a graph, the graph becomes steps, or
-//! the cache has these; then the steps run in order. Of a chain of operations that grows too long, about half
-//! is computed.
+//! Evaluation: record -> lower -> bind -> run, as users request it ([`Array::eval`], [`eval_all`]) and as
+//! the engine does. Recorded nodes become a graph, the graph becomes steps, or the cache has these; then the
+//! steps run in order, and memory is released after the last one that names it ([`StepRun`]). Of a chain of
+//! operations that grows too long, about half is computed.
 //!
 //! Invariant: kernels never wait for a rank. Everything a launch reads is on its own device before.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::array::bind::schedule::Values;
+use rustc_hash::FxHashMap;
+
+use crate::array::bind::launch::{exchange, launch};
+use crate::array::bind::schedule::{BoundStep, ScheduleBuilder, Values, missing_part};
+use crate::array::lower::body::Source;
 use crate::array::lower::division::lower_half;
-use crate::array::lower::graph::{RecordedGraph, Target};
+use crate::array::lower::graph::{NodeId, RecordedGraph, Target};
 use crate::array::lower::lowerer::{SharedExchange, lower};
-use crate::array::lower::steps::list::{Lowered, MemoryId};
+use crate::array::lower::steps::list::{
+    CopiedCells, FusedKernel, KernelLaunch, Lowered, MemoryId, ResultStorage, Step, StepList, StoredArray,
+};
 use crate::array::memory::storage::{Storage, widened};
+use crate::array::record::node::Array;
 use crate::array::record::node::Node;
-use crate::array::recorder::recording::{HaloRequest, Recorder};
-use crate::array::run::cache::commands::CommandsBuilder;
+use crate::array::recorder::recording::{BoundKernel, BoundTask, HaloRequest, OperandRead, Recorder};
+use crate::array::run::cache::CommandsBuilder;
 use crate::array::run::cache::{CachedEvaluation, CachedWay, find, keep};
-use crate::array::run::steps::StepRun;
+use crate::array::run::moves::moving;
+use crate::array::run::sort::sort;
 use crate::error::Result;
+use crate::index::Distribution;
 use crate::interrupt;
+use crate::program::Place;
 use crate::team::{Team, evaluation};
 use crate::wire::pass;
-
 /// Computes every node that is not computed yet.
 pub(crate) fn evaluate(recorder: &Recorder, roots: &[Arc<Node>]) -> Result<()> {
     pass("eval")?;
@@ -209,4 +220,242 @@ fn recount(node: &Arc<Node>) -> Result<()> {
     let lazy = graph.reached([graph.targets[0].node], None).lazy;
     lazy.into_iter().for_each(|at| nodes[at as usize].recount());
     Ok(())
+}
+
+impl Array {
+    /// The array of an operation just recorded. Ends a chain that grew too long by computing half of it; an
+    /// error of that is the array's.
+    pub(crate) fn recording(node: Arc<Node>) -> Array {
+        if !is_long(&node, 0) {
+            return Array::of(node);
+        }
+        match shorten(&node) {
+            Ok(()) => Array::of(node),
+            Err(error) => Array::of(Node::failed(&node, node.dtype, error)),
+        }
+    }
+
+    /// Computes the value now, if it is not computed yet. Devices may still be working afterwards;
+    /// [`Team::wait`](crate::team::Team::wait) waits for them.
+    ///
+    /// # Errors
+    /// The error the array carries; memory; a device that lacks a type. Every array keeps its value.
+    #[doc = example!("let v = u.exp();" "v.eval()?;" "assert!(v.is_computed());")]
+    pub fn eval(&self) -> Result<()> {
+        eval_all(&[self])
+    }
+
+    /// Whether the chain of recorded operations that leads to the array has almost the length at which one
+    /// more would compute a part of it. For bindings that must not compute while they hold a lock of their
+    /// own.
+    #[doc(hidden)]
+    pub fn is_nearly_too_long(&self) -> bool {
+        const ROOM: u32 = 1024;
+        is_long(&self.node, ROOM)
+    }
+
+    /// Computes about half of the recorded operations that lead to the array. Collective.
+    ///
+    /// # Errors
+    /// As [`Array::eval`].
+    #[doc(hidden)]
+    pub fn shorten(&self) -> Result<()> {
+        shorten(&self.node)
+    }
+
+    /// The parts of the computed array: where each one's stored cells are; `None` for empty parts and for
+    /// those of other ranks.
+    ///
+    /// # Errors
+    /// As [`Array::eval`].
+    pub fn places(&self) -> Result<Vec<Option<Place>>> {
+        self.eval()?;
+        match self.node.storage() {
+            Some(storage) => Ok(storage.places(&self.node.team)),
+            None => unreachable!("eval computes or fails"),
+        }
+    }
+}
+
+/// Computes several arrays. Those of one shape and layout share one kernel.
+///
+/// # Errors
+/// As [`Array::eval`].
+#[doc = example!(
+    "let (sum, product) = (&u + 1, &u * 2);"
+    "partita::eval_all(&[&sum, &product])?; // One kernel reads `u` once."
+    "assert!(sum.is_computed() && product.is_computed());"
+)]
+pub fn eval_all(arrays: &[&Array]) -> Result<()> {
+    let Some(first) = arrays.first() else { return Ok(()) };
+    let _guard = evaluation(arrays.iter().flat_map(|array| array.node.teams()))?;
+    let nodes: Vec<Arc<Node>> = arrays.iter().map(|array| Arc::clone(&array.node)).collect();
+    first.node.team.together("eval", || evaluate(&Recorder::current(), &nodes))
+}
+
+/// The steps of an evaluation, and what it is for.
+pub(crate) struct StepRun<'a> {
+    pub team: &'a Team,
+    pub recorder: &'a Recorder,
+    pub list: &'a StepList,
+    /// The arrays that are wanted afterwards.
+    pub results: &'a [NodeId],
+}
+
+impl StepRun<'_> {
+    /// After which step each memory is needed no longer.
+    pub fn last_uses(&self) -> FxHashMap<MemoryId, usize> {
+        let mut last_use: FxHashMap<MemoryId, usize> = HashMap::default();
+        for (at, step) in self.list.steps.iter().enumerate() {
+            last_use.extend(step.reads().into_iter().chain(step.results()).map(|memory| (memory, at)));
+        }
+        last_use.extend(self.results.iter().map(|&node| (MemoryId::Array(node), usize::MAX)));
+        last_use
+    }
+
+    /// Runs them all. What `builder` makes of their commands can be repeated.
+    pub fn run(
+        &self,
+        values: &mut Values,
+        last_use: &FxHashMap<MemoryId, usize>,
+        mut builder: Option<&mut CommandsBuilder>,
+    ) -> Result<()> {
+        for (at, step) in self.list.steps.iter().enumerate() {
+            interrupt::check("an evaluation")?;
+            pass("step")?;
+            let (reads, results) = (step.reads(), step.results());
+            // Boxes that nobody has written are those of parts without cells.
+            for memory in reads.iter().chain(&results) {
+                if let MemoryId::Boxes(boxes) = *memory {
+                    values.allocate(self.team, boxes, &self.list.boxes[boxes])?;
+                }
+            }
+            let bound = self.bind(step, values)?;
+            if let Some(builder) = &mut builder {
+                builder.step(step, &bound, values);
+            }
+            if self.recorder.is_analysing() {
+                note(self.recorder, step, values)?;
+            }
+            bound.work.finish(self.recorder)?;
+            match step {
+                Step::Sort(step) => sort(step, self.team, values)?,
+                Step::Exchange(_) => pass("exchange-queued")?,
+                _ => {}
+            }
+            for (node, storage) in bound.made {
+                values.set(node, storage);
+            }
+            let done = |memory: &MemoryId| last_use.get(memory) == Some(&at);
+            for memory in reads.into_iter().chain(results).filter(done) {
+                values.release(memory);
+                if let Some(builder) = &mut builder {
+                    builder.release(memory);
+                }
+            }
+        }
+        self.results.iter().for_each(|&node| values.end(node));
+        Ok(())
+    }
+
+    /// A step's memory and commands.
+    fn bind(&self, step: &Step, values: &mut Values) -> Result<BoundStep> {
+        let (team, recorder) = (self.team, self.recorder);
+        let mut bound = BoundStep { work: ScheduleBuilder::new(team), made: Vec::new() };
+        let BoundStep { work, made } = &mut bound;
+        match step {
+            Step::Allocate(StoredArray { node, dtype, dist, declared, pitch, .. }) => {
+                let storage = Storage::pitched(team, Arc::clone(dist), *dtype, *pitch)?;
+                values.begin(*node, Arc::new(storage.declaring(declared)));
+            }
+            Step::Exchange(step) => exchange(step, work, values)?,
+            Step::Launch(step) => launch(step, work, values)?,
+            Step::Copy { from, to, dtype, cells } => work.copy_cells(values, (*from, *to), *dtype, cells)?,
+            Step::Donate { from, to } => made.push((*to, values.storage(*from)?)),
+            // The host reads and writes elements once the commands before are queued.
+            Step::Sort(_) => {}
+            Step::Move { result, base, dist, dtype, plan } => {
+                let Some(source) = values.recorded(*base).upgrade() else {
+                    unreachable!("operands on other teams are recorded")
+                };
+                let teams = (&source.team, team);
+                let moved = (plan.as_deref(), dist, *dtype);
+                let (storage, zeros, exchange) = moving(recorder, &*values.storage(*base)?, teams, moved)?;
+                work.extend(zeros);
+                work.exchange(exchange);
+                made.push((*result, Arc::new(storage)));
+            }
+            Step::Alias { result, base, dist } => {
+                let mut storage = values.storage(*base)?;
+                // Memory that another owner may write is shared with no other value.
+                if let Some(node) =
+                    values.recorded(*base).upgrade().filter(|_| storage.is_lent_to_be_written())
+                {
+                    let copy = storage.like(team, node.dtype)?;
+                    work.extend(storage.copy_owned(team, node.dtype, &copy)?);
+                    storage = Arc::new(copy);
+                }
+                let seen = storage.seen_on(Arc::clone(dist)).ok_or_else(|| missing_part("reshape"))?;
+                made.push((*result, Arc::new(seen)));
+            }
+        }
+        Ok(bound)
+    }
+}
+
+/// Notes a task of a `Loop`'s step under analysis, bound to the values that it reads and computes.
+fn note(recorder: &Recorder, step: &Step, values: &Values) -> Result<()> {
+    let launches = match step {
+        Step::Launch(launch) => std::slice::from_ref(launch),
+        Step::Exchange(exchange) => &exchange.launches,
+        Step::Copy { from, to, cells, .. } => {
+            let (from, to) = (values.storage(*from)?.number, values.storage(*to)?.number);
+            match cells {
+                CopiedCells::Owned | CopiedCells::Current => {
+                    recorder.note_task(|| BoundTask::Copy { from, to });
+                }
+                CopiedCells::Window(_) => {
+                    recorder.note_task(|| BoundTask::Overwrite { value: from, whole: to });
+                }
+                CopiedCells::Outside(_) => {}
+            }
+            return Ok(());
+        }
+        Step::Allocate(_) | Step::Sort(_) | Step::Move { .. } | Step::Alias { .. } | Step::Donate { .. } => {
+            return Ok(());
+        }
+    };
+    for KernelLaunch { fused, layout, .. } in launches {
+        if let Some(fused) = fused.as_ref().filter(|fused| !fused.results.is_empty()) {
+            let kernel = Box::new(bind_kernel(fused, layout, values)?);
+            recorder.note_task(|| BoundTask::Compute(kernel));
+        }
+    }
+    Ok(())
+}
+
+fn bind_kernel(fused: &FusedKernel, dist: &Arc<Distribution>, values: &Values) -> Result<BoundKernel> {
+    let FusedKernel { leaves, placed, results, .. } = fused;
+    let mut reads = Vec::new();
+    for leaf in leaves {
+        let Source::Memory(node) = leaf.source else { continue };
+        let storage = values.storage(node)?;
+        let (number, dist) = (storage.number, Arc::clone(&storage.dist));
+        reads.push(OperandRead { number, dist, node: values.recorded(node), maps: leaf.maps.clone() });
+    }
+    let numbered = |node| {
+        let storage = values.storage(node)?;
+        Ok((storage.number, Arc::clone(&storage.dist)))
+    };
+    let kept = results.iter().filter_map(|result| result.rest_of).map(numbered);
+    Ok(BoundKernel {
+        frame: results[0].window.clone(),
+        dist: Arc::clone(dist),
+        placed: placed.clone(),
+        reads,
+        results: results.iter().map(|result| numbered(result.node)).collect::<Result<_>>()?,
+        is_temporary: results.iter().any(|result| matches!(result.storage, ResultStorage::Temporary(_))),
+        is_uniform: results.iter().all(|result| result.window.is_like(&results[0].window)),
+        kept: kept.collect::<Result<_>>()?,
+    })
 }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use partita_kernels::{DType, FoldOp};
 
-use crate::array::record::array::Array;
 use crate::array::record::expr::{Expr, NodeLayout, WholeOp};
+use crate::array::record::node::Array;
 use crate::array::record::node::Node;
 use crate::array::recorder::recording::{Recorder, check_not_recording, outside_step};
 use crate::error::{Error, Result};

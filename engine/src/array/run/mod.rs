@@ -3,10 +3,8 @@
 pub(crate) mod assign;
 pub(crate) mod cache;
 pub(crate) mod cells;
-pub(crate) mod eval;
 pub(crate) mod evaluate;
 mod exact_sum;
 pub(crate) mod indexed;
 pub(crate) mod moves;
 pub(crate) mod sort;
-pub(crate) mod steps;

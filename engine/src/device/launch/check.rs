@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use partita_kernels::{Access, DType, Launch, Scalar, Subnormals, cpu, interpret};
 
-use super::job::Job;
+use crate::device::driver::Job;
 use crate::device::handle::Device;
 use crate::device::host::{self, HostMemory};
 use crate::device::memory::{ALIGN_BYTES, Allocation};

@@ -3,14 +3,10 @@
 
 mod check;
 mod graph;
-mod job;
-mod programs;
 mod queue;
 mod sweep;
 
 pub use check::compared_launches;
 pub(crate) use graph::{StreamGraph, StreamGraphBuilder};
-pub use job::{Job, Program};
-pub(in crate::device) use programs::Programs;
 pub(crate) use queue::{RecordedWork, Recording};
 pub(crate) use sweep::Sweep;

@@ -6,11 +6,9 @@ use std::sync::Arc;
 use partita_kernels::{Access, Verified};
 
 use super::check;
-use super::job::{Job, Program};
-use super::programs::KernelKey;
 use super::sweep::Sweep;
 use crate::config::{config, say};
-use crate::device::driver::{Opaque, Stream};
+use crate::device::driver::{Job, KernelKey, Opaque, Program, Stream};
 use crate::device::handle::Device;
 use crate::device::host;
 use crate::error::{Error, Result};

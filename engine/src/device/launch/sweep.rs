@@ -8,7 +8,7 @@ use std::thread;
 
 use partita_kernels::cpu;
 
-use super::job::Job;
+use crate::device::driver::Job;
 use crate::error::Result;
 
 /// Rows of tiles, each some work in order. A tile follows those before it in its row and, of every earlier

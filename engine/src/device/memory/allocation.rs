@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::ptr::NonNull;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use crate::error::{Error, Result};
 
@@ -16,7 +16,7 @@ pub(in crate::device) const ALIGN_BYTES: u64 = 256;
 /// The sizes of memory that serve a request for so many bytes, of a driver that hands out multiples of
 /// `page_bytes`: from what holds them to what new memory has, at most a sixteenth or a page more. So arrays
 /// whose sizes change little find each other's memory.
-pub(super) fn size_class(bytes: u64, page_bytes: u64) -> RangeInclusive<u64> {
+pub(in crate::device) fn size_class(bytes: u64, page_bytes: u64) -> RangeInclusive<u64> {
     let rounded = |to: u64| bytes.max(1).checked_next_multiple_of(to).unwrap_or(u64::MAX);
     let classes = bytes.checked_next_power_of_two().map_or(ALIGN_BYTES, |octave| octave / 32);
     let page = if bytes > page_bytes / 2 { page_bytes } else { ALIGN_BYTES };
@@ -42,6 +42,8 @@ pub(in crate::device) trait DeviceMemory: Any + Send + Sync {
     }
 }
 
+impl DeviceMemory for () {}
+
 /// The use of free memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(in crate::device) enum Reuse {
@@ -60,12 +62,12 @@ pub struct Allocation {
     /// The number of its device.
     pub(crate) device: u64,
     /// It was lent to be read.
-    pub(super) read_only: bool,
+    pub(in crate::device) read_only: bool,
     /// The work that reuses it; none for another owner's memory, which is not reused.
-    pub(super) reuse: Option<Reuse>,
+    pub(in crate::device) reuse: Option<Reuse>,
     /// The number of its loans: memory on loan is not leased again.
-    pub(super) lent: AtomicU32,
-    pub(super) memory: Box<dyn DeviceMemory>,
+    pub(in crate::device) lent: AtomicU32,
+    pub(in crate::device) memory: Box<dyn DeviceMemory>,
 }
 
 /// Memory that a wire reads or writes in place: the host's, or CUDA memory for a wire that takes device
@@ -120,6 +122,13 @@ impl Allocation {
     ) -> Allocation {
         let (id, lent) = (next_id(), AtomicU32::new(0));
         Allocation { id, bytes, device, read_only: false, reuse, lent, memory }
+    }
+
+    /// Stands for memory in commands that get theirs before they run.
+    pub(crate) fn none() -> Arc<Allocation> {
+        static NONE: LazyLock<Arc<Allocation>> =
+            LazyLock::new(|| Arc::new(Allocation::new(0, 0, None, Box::new(()))));
+        Arc::clone(&NONE)
     }
 
     /// Refuses bytes that it does not have.
@@ -203,7 +212,7 @@ pub struct MemoryUse {
 pub(in crate::device) struct Pool {
     /// By use and size, then by number.
     free: BTreeMap<(Reuse, u64), BTreeMap<u64, Arc<Allocation>>>,
-    pub(super) usage: MemoryUse,
+    pub(in crate::device) usage: MemoryUse,
 }
 
 impl Pool {
@@ -212,7 +221,7 @@ impl Pool {
     }
 
     /// Takes back memory whose last lease ended.
-    pub(super) fn release(&mut self, allocation: &Arc<Allocation>) {
+    pub(in crate::device) fn release(&mut self, allocation: &Arc<Allocation>) {
         let Some(reuse) = allocation.reuse else { return };
         self.usage.in_use_bytes -= allocation.bytes;
         self.usage.cached_bytes += allocation.bytes;
@@ -221,7 +230,11 @@ impl Pool {
     }
 
     /// The smallest free memory of these sizes, of several alike that with the smallest number, now in use.
-    pub(super) fn take(&mut self, reuse: Reuse, sizes: RangeInclusive<u64>) -> Option<Arc<Allocation>> {
+    pub(in crate::device) fn take(
+        &mut self,
+        reuse: Reuse,
+        sizes: RangeInclusive<u64>,
+    ) -> Option<Arc<Allocation>> {
         let (least, most) = sizes.into_inner();
         let idle = |allocation: &&Arc<Allocation>| allocation.lent.load(Ordering::Acquire) == 0;
         let mut fitting =
@@ -231,7 +244,7 @@ impl Pool {
     }
 
     /// This allocation, now in use; `None` if it is not free.
-    pub(super) fn claim(&mut self, allocation: &Allocation) -> Option<Arc<Allocation>> {
+    pub(in crate::device) fn claim(&mut self, allocation: &Allocation) -> Option<Arc<Allocation>> {
         let key = (allocation.reuse?, allocation.bytes);
         let found = self.free.get_mut(&key)?.remove(&allocation.id)?;
         self.usage.cached_bytes -= found.bytes;
@@ -240,7 +253,7 @@ impl Pool {
     }
 
     /// Gives all free memory back to the driver.
-    pub(super) fn trim(&mut self) {
+    pub(in crate::device) fn trim(&mut self) {
         self.free.clear();
         self.usage.cached_bytes = 0;
     }

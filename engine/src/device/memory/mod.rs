@@ -10,12 +10,10 @@
 //! memory, and this one for that work before the lease ends.
 
 mod allocation;
-mod buffer;
 mod host_vec;
 mod sharing;
 
-pub(super) use allocation::{ALIGN_BYTES, DeviceMemory, Pool};
+pub(super) use allocation::{ALIGN_BYTES, DeviceMemory, Pool, Reuse, size_class};
 pub use allocation::{Allocation, LentMemory, MemoryUse};
-pub use buffer::Buffer;
 pub use host_vec::{collect, integers, push, zeros};
 pub use sharing::{Foreign, IpcEvent};

@@ -5,9 +5,8 @@
 use std::any::Any;
 
 use super::allocation::Allocation;
-use super::buffer::Buffer;
 use crate::device::driver::{DriverResult, IpcHandle, SharedEvent, Sharing, Stream};
-use crate::device::handle::Device;
+use crate::device::handle::{Buffer, Device};
 use crate::error::{Error, Result};
 
 /// Memory of another owner.

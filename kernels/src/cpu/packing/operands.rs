@@ -14,7 +14,7 @@ use crate::cpu::loops::copy::fence;
 use crate::cpu::loops::lanes::Line;
 use crate::cpu::thread_pool::in_turns;
 use crate::ir::{Access, Launch, MAX_RANK, View};
-use crate::verify::footprint::CopiedParam;
+use crate::verify::CopiedParam;
 
 /// Bytes of a cache line.
 const LINE: usize = 64;

@@ -13,7 +13,7 @@ use crate::ptx::schedule::FoldPlan;
 use crate::ptx::text::{
     Address, Class, Field, FoldField, Point, PtxWriter, Quantity, class, quantities, register,
 };
-use crate::verify::footprint::Footprint;
+use crate::verify::Footprint;
 
 /// The known shape of the runs of neighbours that a thread loads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,4 +9,3 @@ pub(crate) mod pointwise;
 pub(crate) mod scan;
 pub(crate) mod streaming;
 pub(crate) mod transpose;
-pub(crate) mod vector;

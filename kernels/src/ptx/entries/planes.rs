@@ -15,7 +15,7 @@
 //! in all that are read, and one in all that are written. Those whose arrays are not go by the entry
 //! `pointwise`.
 
-use super::vector::{Elements, row_register};
+use super::pointwise::{Elements, row_register};
 use crate::dtype::DType;
 use crate::ir::{Access, Form, Offsets, Op, Store};
 use crate::ptx::schedule::{Planes, VectorRow, place_name};
@@ -23,7 +23,7 @@ use crate::ptx::text::{
     Address, Class, Entry, Field, Point, PtxTarget, PtxWriter, Quantity, class, register,
 };
 use crate::verify::Verified;
-use crate::verify::footprint::row_and_column;
+use crate::verify::row_and_column;
 
 /// The entry `planes`.
 pub(crate) fn entry(verified: &Verified, target: &PtxTarget, plan: &Planes) -> Entry {

@@ -8,7 +8,7 @@ use crate::ir::Kernel;
 use crate::ptx::entries::fold_streams::{partial_bytes, streams};
 use crate::ptx::schedule::{FoldPlan, fold_slots};
 use crate::ptx::text::{FoldField, Quantity, THREADS};
-use crate::verify::footprint::LoadSite;
+use crate::verify::LoadSite;
 
 /// Places of the entries; behind them those for aligned runs and for columns, where there are any.
 const FOLD: usize = 0;

@@ -7,14 +7,14 @@
 
 use crate::ir::{Form, Kernel, Launch};
 use crate::ptx::schedule::{FoldPlan, PITCH, SIDE, Schedule};
-use crate::ptx::text::{Entry, Field, FoldField, PtxTarget, Quantity, quantities};
+use crate::ptx::text::{Entry, Field, FoldField, LazyEntry, PtxTarget, Quantity, quantities};
+use crate::verify::Footprint;
 use crate::verify::Verified;
-use crate::verify::footprint::Footprint;
 
 /// A kernel as PTX, and how to launch it.
 pub struct Module {
     /// Its entry points.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<LazyEntry>,
     pub(crate) target: PtxTarget,
     /// The kernel in basic instructions, as it was written.
     pub(crate) kernel: Verified,
@@ -307,7 +307,7 @@ impl<'a> Source<'a> {
         planes: u64,
         fold: impl Fn(FoldField) -> u64,
     ) -> Grid {
-        let Entry { block: fields, kind, .. } = &self.module.entries[entry];
+        let Entry { block: fields, kind, .. } = &*self.module.entries[entry];
         let mirror =
             if *kind == "mirrored" { self.mirror(region).unwrap_or_default() } else { Mirror::default() };
         let source = |n: usize| region.of(Quantity::Param(mirror.sources[n]));

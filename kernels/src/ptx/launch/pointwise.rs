@@ -119,7 +119,6 @@ impl Source<'_> {
     /// there is a block for every multiprocessor.
     fn planes(&self, whole: &Region, facts: Facts) -> Option<(Region, Shape)> {
         let plan = self.module.schedule.planes.as_ref()?;
-        self.module.entry("planes")?;
         let dims = plan.slots.iter().map(|&dim| whole.dims[dim].clone()).collect();
         let region = Region { dims, ..whole.clone() };
         if !self.has_planes(&region) || !self.in_phase(plan.lanes, &region) {
@@ -127,7 +126,8 @@ impl Source<'_> {
         }
         let shape = Shape::planes(plan, self.common_phase(&region, plan.lanes), &region);
         let blocks: u64 = shape.blocks(&region).iter().product();
-        (plan.alike || blocks >= u64::from(facts.multiprocessors)).then_some((region, shape))
+        let is_filled = plan.alike || blocks >= u64::from(facts.multiprocessors);
+        (is_filled && self.module.entry("planes").is_some()).then_some((region, shape))
     }
 
     /// A region has the planes and the vectors that a thread takes together.
@@ -153,7 +153,6 @@ impl Source<'_> {
     /// enough walks for every multiprocessor to have one.
     fn streaming(&self, whole: &Region, facts: Facts) -> Option<(Region, Shape)> {
         let plan = self.module.schedule.streaming.as_ref()?;
-        self.module.entry("streaming")?;
         let dims = plan.slots.iter().map(|&dim| whole.dims[dim].clone()).collect();
         let region = Region { dims, ..whole.clone() };
         let Limits { planes_per_fill, filled, .. } = self.module.limits;
@@ -170,7 +169,8 @@ impl Source<'_> {
         let blocks: u64 = shape.blocks(&region).iter().product();
         let room = u128::from(blocks * u64::from(THREADS) * shape.lanes) * u128::from(shape.planes);
         let is_filled = u128::from(region.points()) * 100 >= room * u128::from(filled);
-        (blocks >= u64::from(facts.multiprocessors) && is_filled).then_some((region, shape))
+        let is_picked = blocks >= u64::from(facts.multiprocessors) && is_filled;
+        (is_picked && self.module.entry("streaming").is_some()).then_some((region, shape))
     }
 
     /// Every vector of every parameter is aligned where those of the first output are.
@@ -196,7 +196,6 @@ impl Source<'_> {
         let Form::Elementwise { stores } = &self.kernel.form else { return None };
         let [outer @ .., x] = region.dims.as_slice() else { return None };
         let turns = self.module.schedule.transpose?;
-        self.module.entry("transpose")?;
         if !long(x) || !self.adjacent(region, stores[0].param) {
             return None;
         }
@@ -205,6 +204,7 @@ impl Source<'_> {
             // A parameter that is the same along x is best loaded as it is.
             outer.iter().position(|d| long(d) && d.steps[q] == self.size(p)).filter(|_| x.steps[q] != 0)
         })?;
+        self.module.entry("transpose")?;
         let y = region.dims.len() - 2;
         region.dims[turned..=y].rotate_left(1);
         let height = SIDE as u64;
@@ -252,8 +252,7 @@ impl Source<'_> {
     /// Several points per thread, if the outputs allow it.
     fn vector(&self, region: &Region) -> Option<Shape> {
         let plan = self.module.schedule.vector.as_ref()?;
-        self.module.entry("vector")?;
-        if !self.fits(plan.lanes, plan.sideways(), region) {
+        if !self.fits(plan.lanes, plan.sideways(), region) || self.module.entry("vector").is_none() {
             return None;
         }
         let shape = Shape::rows("vector", plan.lanes as u64, plan.vectors as u64, region);

@@ -4,8 +4,6 @@
 mod ops;
 mod parameters;
 mod points;
-mod remainder;
-mod runs;
 mod writer;
 
 pub(crate) use parameters::{
@@ -13,5 +11,5 @@ pub(crate) use parameters::{
     quantities, register, size_bits,
 };
 pub(crate) use points::Point;
-pub use writer::{Entry, PtxTarget};
+pub use writer::{Entry, LazyEntry, PtxTarget};
 pub(crate) use writer::{PtxWriter, THREADS, slots};

@@ -6,7 +6,7 @@
 
 use crate::dtype::{DType, Scalar};
 use crate::ir::Offsets;
-use crate::verify::footprint::Footprint;
+use crate::verify::Footprint;
 
 /// The sort of a register.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -6,14 +6,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::ops::Range;
+use std::ops::{Deref, Range};
+use std::sync::{Arc, LazyLock};
 
 use super::parameters::{
     Address, Class, Field, FoldField, ParameterBlock, Quantity, class, quantities, register,
 };
 use crate::ir::{Access, Kernel, Offsets, Op, Value};
+use crate::verify::Footprint;
 use crate::verify::Verified;
-use crate::verify::footprint::Footprint;
 
 /// Threads of a full block.
 pub(crate) const THREADS: u32 = 256;
@@ -58,6 +59,40 @@ pub struct Entry {
     pub(crate) block: ParameterBlock,
     /// Bytes of shared memory that a launch gives each block, beside what the text declares.
     pub shared: u32,
+}
+
+/// An entry point that is written when somebody first looks at it: most launches take one of several.
+pub struct LazyEntry {
+    /// The way it runs the kernel: `vector`, `fold`, ...
+    pub kind: &'static str,
+    pub(crate) entry: LazyLock<Entry, Box<dyn FnOnce() -> Entry + Send>>,
+}
+
+impl LazyEntry {
+    pub(crate) fn new(
+        kind: &'static str,
+        kernel: &Arc<Verified>,
+        write: impl FnOnce(&Verified) -> Entry + Send + 'static,
+    ) -> LazyEntry {
+        let kernel = Arc::clone(kernel);
+        LazyEntry { kind, entry: LazyLock::new(Box::new(move || write(&kernel))) }
+    }
+}
+
+impl From<Entry> for LazyEntry {
+    fn from(entry: Entry) -> LazyEntry {
+        let lazy = LazyEntry { kind: entry.kind, entry: LazyLock::new(Box::new(move || entry)) };
+        LazyLock::force(&lazy.entry);
+        lazy
+    }
+}
+
+impl Deref for LazyEntry {
+    type Target = Entry;
+
+    fn deref(&self) -> &Entry {
+        &self.entry
+    }
 }
 
 /// `vector_fused_f32_3d_7to1_c0ffee`: the kind, the kernel's name, the type of its first array, its rank, how

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Weak};
 
-use crate::array::lower::footprint::Footprint;
+use crate::array::lower::body::Footprint;
 use crate::array::memory::storage::{HaloWidths, next_number, widened};
 use crate::array::memory::window::{ComputeRegion, holds};
 use crate::array::record::node::Node;

@@ -16,9 +16,9 @@ use crate::array::lower::compute::{Compute, KernelStore};
 use crate::array::lower::graph::NodeId;
 use crate::array::lower::lowerer::{Lowerer, kernel_task};
 use crate::array::lower::steps::list::ResultMemory;
-use crate::array::memory::pitch::Pitch;
+use crate::array::memory::storage::Pitch;
 use crate::array::record::expr::Butterflies;
-use crate::array::record::map::Map;
+use crate::array::record::expr::Map;
 use crate::error::Result;
 use crate::index::{Along, Region};
 

@@ -14,9 +14,9 @@ use crate::array::lower::steps::list::{
     StoredArray,
 };
 use crate::array::lower::steps::window::{WindowIndices, is_small};
-use crate::array::memory::plans::fetch_plan;
+use crate::array::memory::storage::fetch_plan;
 use crate::array::record::expr::Which;
-use crate::array::record::map::{lead, line, number};
+use crate::array::record::expr::{lead, line, number};
 use crate::device::collect;
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
@@ -375,7 +375,7 @@ pub(crate) fn copy(name: &str, rank: usize, dtype: DType) -> Result<Verified> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::array::record::map::point;
+    use crate::array::record::expr::point;
 
     #[test]
     fn rows_hold_what_is_asked() {

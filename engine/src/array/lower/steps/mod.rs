@@ -4,7 +4,6 @@ pub(crate) mod fourier;
 pub(crate) mod fused;
 pub(crate) mod list;
 pub(crate) mod listed;
-mod operands;
 pub(crate) mod scan;
 pub(crate) mod sort;
 pub(crate) mod update;

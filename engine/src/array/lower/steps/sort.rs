@@ -12,7 +12,7 @@ use partita_kernels::DType;
 use crate::array::lower::steps::list::{
     ExchangeField, HostSort, Pieces, Round, SortInput, Step, StepList, StoredArray,
 };
-use crate::array::memory::plans::fetch_plan;
+use crate::array::memory::storage::fetch_plan;
 use crate::array::record::expr::AxisSort;
 use crate::error::Result;
 use crate::index::{DimMap, Distribution, Region};

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::array::lower::access::not_computed;
 use crate::array::lower::graph::{NodeId, OldElements};
 use crate::array::lower::lowerer::Lowerer;
 use crate::array::lower::steps::list::{Step, StoredArray};
 use crate::array::lower::steps::listed::{compress, gather_elements, gather_window, take};
 use crate::array::lower::steps::scan::scan;
 use crate::array::lower::steps::sort::sort;
-use crate::array::memory::pitch::Pitch;
+use crate::array::memory::storage::Pitch;
 use crate::array::record::expr::{AxisScan, AxisSort, Which, WholeOp};
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
@@ -36,14 +35,6 @@ impl Lowerer<'_> {
             WholeOp::Compress(bounds) => self.compress(node, [operands[1], operands[2], base], bounds),
             WholeOp::Update(_) => Ok(()),
         }
-    }
-
-    /// A computed node as steps see it.
-    pub fn stored(&self, node: NodeId) -> Result<StoredArray> {
-        let (shape, dtype) = (*self.graph.shape(node), self.graph.dtype(node));
-        let state = self.graph.memory_state(node).ok_or_else(|| not_computed(self.graph, node))?;
-        let [dist, declared] = [&state.dist, &state.declared].map(|dist| Arc::clone(dist));
-        Ok(StoredArray { node, shape, dtype, dist, declared, pitch: state.pitch })
     }
 
     /// The node as an array that steps make.

@@ -8,13 +8,13 @@ use cudarc::driver::{result, sys};
 use partita_kernels::ptx::{Grid, LaunchPlan};
 
 use super::gpu::{CudaBuffer, CudaDevice, within};
-use super::launch::{Function, plan_of, program, queue};
-use super::modules::capturing;
+use super::gpu::{Function, plan_of, program, queue};
+use super::primary::capturing;
 use super::primary::{During, Event, Primary, Purpose};
 use crate::device::Stream;
 use crate::device::cuda::error::CudaError;
 use crate::device::driver::{Driver, StreamWork};
-use crate::device::launch::{Job, Program};
+use crate::device::driver::{Job, Program};
 
 /// Work prepared for repetition.
 pub(super) struct GraphRecording {

@@ -6,16 +6,16 @@ use cudarc::driver::{result, sys};
 use partita_kernels::Verified;
 
 use super::copies::PinnedDownload;
+use super::gpu::CudaProgram;
 use super::gpu::{CudaDevice, CudaOrigin, within};
 use super::graph::GraphRecording;
-use super::launch::CudaProgram;
 use super::primary::{During, Event, Purpose};
 use crate::device::cuda::error::CudaError;
+use crate::device::driver::Job;
 use crate::device::driver::{
     DeviceKind, Driver, DriverError, DriverResult, IpcHandle, Opaque, SharedEvent, Sharing, Stream,
     StreamWork, own,
 };
-use crate::device::launch::Job;
 use crate::device::memory::{Allocation, DeviceMemory};
 
 /// Opens the n-th device the driver shows; an error if there is none, or it is too old.

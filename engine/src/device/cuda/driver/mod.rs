@@ -9,13 +9,10 @@
 //!   is done.
 //! - Who may read and write memory at a time is decided by the lock of the device (`device::lock`).
 
-mod compiler;
 mod copies;
 mod gpu;
 mod graph;
 mod interface;
-mod launch;
-mod modules;
 mod primary;
 #[cfg(test)]
 mod tests;

@@ -5,15 +5,20 @@
 //! A thread on which no context is current has device 0 for every library of CUDA's runtime. So the context
 //! of device 0 stays current there: later calls find it, and nobody can tell. Any other would change what
 //! `torch.cuda.current_device()` says.
+//!
+//! [`RetiredModules`]: modules of programs that nobody uses any more. They are unloaded when the device has
+//! done what was queued until then. Nothing waits for that: each time another module is about to be loaded,
+//! and after waits, what has become free is unloaded.
+//!
+//! Invariant: none is unloaded while a thread of this process captures a graph, which the driver would break
+//! off.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 use cudarc::driver::{DriverError, result, sys};
 
-use crate::device::Stream;
 use crate::device::cuda::error::{CudaError, RETAINING};
-use crate::device::process_id;
-
+use crate::device::{Stream, process_id};
 /// Names the operation a driver call served.
 pub(super) trait During<T> {
     fn during(self, operation: &'static str) -> Result<T, CudaError>;
@@ -205,5 +210,87 @@ impl Drop for Event {
         // SAFETY: created or opened once, destroyed once. On a lost device there is nothing to report.
         let _ =
             self.primary.with(|| unsafe { result::event::destroy(self.raw) }.during("destroying an event"));
+    }
+}
+
+/// Read by captures in progress, of all devices.
+static CAPTURES: RwLock<()> = RwLock::new(());
+
+/// Until it is dropped, no module is unloaded.
+pub(super) fn capturing() -> RwLockReadGuard<'static, ()> {
+    CAPTURES.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The modules of one device that nobody uses any more.
+pub(super) struct RetiredModules {
+    primary: Arc<Primary>,
+    waiting: Mutex<Vec<Batch>>,
+}
+
+/// Modules that are free once the streams have reached their ends; these are marked at a quiet moment.
+#[derive(Default)]
+struct Batch {
+    modules: Vec<LoadedModule>,
+    ends: Vec<Event>,
+}
+
+/// A module's handle.
+pub(super) struct LoadedModule(pub sys::CUmodule);
+
+// SAFETY: the driver's handles may be used from any thread.
+unsafe impl Send for LoadedModule {}
+
+impl RetiredModules {
+    pub(super) fn new(primary: &Arc<Primary>) -> RetiredModules {
+        RetiredModules { primary: Arc::clone(primary), waiting: Mutex::default() }
+    }
+
+    /// Nobody launches the module any more. Calls no driver: this may be any thread at any time.
+    pub(super) fn retire(&self, module: LoadedModule) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        match waiting.last_mut().filter(|batch| batch.ends.is_empty()) {
+            Some(batch) => batch.modules.push(module),
+            None => waiting.push(Batch { modules: vec![module], ends: Vec::new() }),
+        }
+    }
+
+    /// Unloads what is free; waits for nothing. Not while a stream of this thread captures.
+    pub(super) fn unload_free(&self) {
+        let (Ok(mut waiting), Ok(_quiet)) = (self.waiting.try_lock(), CAPTURES.try_write()) else { return };
+        if let Some(batch) = waiting.last_mut().filter(|batch| batch.ends.is_empty()) {
+            // A device that is lost marks nothing; its modules go with it.
+            batch.ends = Stream::ALL.into_iter().filter_map(|stream| self.end_of(stream).ok()).collect();
+        }
+        let is_free = |batch: &mut Batch| {
+            batch.ends.len() == Stream::ALL.len() && batch.ends.iter().all(Event::is_reached)
+        };
+        let free: Vec<Batch> = waiting.extract_if(.., is_free).collect();
+        free.iter().for_each(|batch| self.unload(batch));
+    }
+
+    fn end_of(&self, stream: Stream) -> Result<Event, CudaError> {
+        let event = Event::new(&self.primary, Purpose::Order)?;
+        event.mark(self.primary.stream(stream))?;
+        Ok(event)
+    }
+
+    fn unload(&self, batch: &Batch) {
+        for LoadedModule(module) in &batch.modules {
+            // SAFETY: loaded once, unloaded once; no function of it is used any more.
+            let unload = || unsafe { result::module::unload(*module) }.during("unloading a module");
+            // On a lost device there is nothing to report.
+            let _ = self.primary.with(unload);
+        }
+    }
+}
+
+impl Drop for RetiredModules {
+    /// The device is closed.
+    fn drop(&mut self) {
+        let waiting = std::mem::take(self.waiting.get_mut().unwrap_or_else(PoisonError::into_inner));
+        if !waiting.is_empty() {
+            Stream::ALL.into_iter().for_each(|stream| self.primary.wait_stream(self.primary.stream(stream)));
+        }
+        waiting.iter().for_each(|batch| self.unload(batch));
     }
 }

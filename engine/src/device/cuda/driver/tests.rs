@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use cudarc::driver::result;
 
-use super::compiler;
+use super::gpu;
 use super::gpu::CudaDevice;
 use super::primary::During;
 use crate::device::cuda::error::CudaError;
@@ -26,7 +26,7 @@ fn memory(gpu: &CudaDevice, bytes: u64) -> Allocation {
 fn a_refused_ptx_shows_the_drivers_words_and_the_text() {
     let Some(gpu) = gpu() else { return };
     let text = ".version 7.0\n.target sm_75\n.address_size 64\nnonsense;\n";
-    let error = gpu.primary.with(|| compiler::load("broken", text)).unwrap_err();
+    let error = gpu.primary.with(|| gpu::load("broken", text)).unwrap_err();
     let CudaError::Compile { kernel, log, source_text } = &error else { panic!("{error}") };
     assert_eq!((kernel.as_str(), source_text.as_str()), ("broken", text));
     assert!(log.contains("nonsense") || log.contains("line 4"), "{log}");

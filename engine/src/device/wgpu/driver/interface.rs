@@ -9,10 +9,10 @@ use super::gpu::WgpuDevice;
 use super::launch::{DispatchRecording, WgpuJob};
 use super::program::WgpuProgram;
 use crate::config::config;
+use crate::device::driver::Job;
 use crate::device::driver::{
     DeviceKind, Driver, DriverError, DriverResult, Opaque, Stream, SubnormalTrial, own,
 };
-use crate::device::launch::Job;
 use crate::device::memory::{Allocation, DeviceMemory};
 use crate::device::wgpu::error::{Shrink, WgpuError};
 

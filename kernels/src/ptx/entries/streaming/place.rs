@@ -3,7 +3,7 @@
 
 use super::registers::{Streaming, TileRow};
 use crate::ptx::columns::{Column, HEIGHT, Reach, Sides, WIDTH, depth};
-use crate::ptx::entries::vector::row_register;
+use crate::ptx::entries::pointwise::row_register;
 use crate::ptx::text::{Class, Field, PtxWriter, Quantity, register, size_bits};
 
 impl Streaming<'_, '_> {
