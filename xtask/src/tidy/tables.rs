@@ -19,10 +19,10 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("interop/python", 14_202),
     ("benches", 9_354),
     ("xtask", 5_257),
-    ("examples", 2_627),
+    ("examples", 2_699),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 123_669;
+pub const TOTAL_BUDGET: usize = 123_741;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[
