@@ -1,0 +1,189 @@
+"""A planted error for each requirement: a wrong implementation of that very rule, which the requirement's own tests must catch.
+
+Each is a sentence and changes of the package: (what has it, its name, what is called instead). The function that is called instead
+gets the right one first; of a property it gets that and the object.
+"""
+
+import inspect
+from typing import NamedTuple
+
+import numpy as np
+import partita as pt
+import pytest
+
+
+class Mutant(NamedTuple):
+    error: str
+    changes: list
+    #: What else than a failed assertion shows that the error was caught.
+    raises: tuple = ()
+
+
+def apply(mutant, patch):
+    for owner, name, wrong in mutant.changes:
+        right = inspect.getattr_static(owner, name)
+        if isinstance(right, property) or inspect.isgetsetdescriptor(right) or inspect.ismemberdescriptor(right):
+            new = property(lambda self, right=right, wrong=wrong: wrong(lambda one: right.__get__(one), self))
+        elif isinstance(right, staticmethod):
+            new = staticmethod(lambda *a, right=getattr(owner, name), wrong=wrong, **k: wrong(right, *a, **k))
+        elif isinstance(right, type):
+            new = wrong(right)
+        else:
+            new = lambda *a, right=right, wrong=wrong, **k: wrong(right, *a, **k)
+        patch.setattr(owner, name, new)
+
+
+def each_dim(change, key="dim_data"):
+    """A description of a part, of which every dictionary is changed: by the dictionary, the dimension and the part."""
+    return lambda was, part: (said := was(part)) | {key: tuple(change(dict(d), at, part) for at, d in enumerate(said[key]))}
+
+
+def given(change):
+    """Of validators and constructors: descriptions are changed before they are read."""
+
+    def wrong(was, described, *rest, **words):
+        if isinstance(described, (list, tuple)):
+            return was([change(one) for one in described], *rest, **words)
+        return was(change(described) if isinstance(described, dict) else described, *rest, **words)
+
+    return wrong
+
+
+def dims_given(change):
+    """The same for every dictionary of a dimension."""
+
+    def one(described):
+        if hasattr(described, "__distarray__"):
+            described = described.__distarray__()
+        if not isinstance(described, dict) or not isinstance(described.get("dim_data"), tuple):
+            return described
+        return {**described, "dim_data": tuple(change(dict(d)) for d in described["dim_data"])}
+
+    return given(one)
+
+
+def alone(was, described):
+    """A validator that compares no process with another."""
+    if isinstance(described, (list, tuple)):
+        return next((answer for answer in map(was, described) if not answer[0]), (True, ""))
+    return was(described)
+
+
+def without(*keys):
+    return lambda d: {key: value for key, value in d.items() if key not in keys}
+
+
+def moved(by):
+    def change(d, at, part):
+        return {**d, **{key: d[key] + by(d) for key in ("start", "stop") if key in d}}
+
+    return change
+
+
+def unpadded(d, at, part):
+    lo, hi = d.pop("padding", (0, 0))
+    return {**d, "start": d["start"] + lo, "stop": d["stop"] - hi} if "stop" in d else d
+
+
+def fortran(d, at, part):
+    grid = [other["proc_grid_size"] for other in PART(part)["dim_data"]]
+    return {**d, "proc_grid_rank": int(np.unravel_index(part.index, grid, "F")[at])}
+
+
+PART = pt.Part.__distarray__
+
+
+def changed_ranges(change):
+    """Of ``Distribution.owned``: ranges (start, stop) are changed, by the range, the distribution and the part."""
+
+    def wrong(was, dist, part):
+        return tuple(change(own, dist, part) if isinstance(own, tuple) else own for own in was(dist, part))
+
+    return wrong
+
+
+def whole_buffers(was, parts, *rest, **words):
+    """Padding included, one over the other."""
+    u = was(parts, *rest, **words)
+    for one in parts:
+        d = one["dim_data"][0]
+        u[d["start"] : d["stop"]] = np.asarray(one["buffer"])
+    return u
+
+
+def partial_to_the_first(was, dist, part):
+    """The published count of cyclic elements, which gives the partial block to rank 0."""
+    own = was(dist, part)
+    if dist.kinds != ("cyclic",) or dist.shape[0] == 0:
+        return own
+    all_ = [was(dist, other)[0] for other in range(dist.num_parts)]
+    last = next(at for at, one in enumerate(all_) if dist.shape[0] - 1 in (range(*one) if isinstance(one, tuple) else one))
+    return (was(dist, last) if part == 0 else was(dist, 0) if part == last else own)
+
+
+def sorted_lists(d):
+    return {**d, "indices": np.sort(d["indices"])} if "indices" in d else d
+
+
+def no_periodic(was, dist, part):
+    place, ends = part, []
+    for (left, right), parts in zip(was(dist, part), dist.grid, strict=True):
+        at = place % parts if dist.ndim == 1 else None
+        ends.append((None if at == 0 else left, None if at == parts - 1 else right))
+    return tuple(ends)
+
+
+def only_if(test, wrong):
+    return lambda was, *a, **k: wrong(was, *a, **k) if test(*a, **k) else was(*a, **k)
+
+
+Part, Dist, Array = pt.Part, pt.Distribution, pt.Array
+SAID = "__distarray__"
+
+MUTANTS = {
+    "A1": Mutant("descriptions name their device in a fourth key", [(Part, SAID, lambda was, part: was(part) | {"device": "kDLCPU:0"})]),
+    "A2": Mutant("the version is not read", [(pt, "validate_distarray", given(lambda d: d | {"__version__": "0.10.0"} if "__version__" in d else d))]),
+    "A3": Mutant("the buffer is a copy", [(Part, SAID, lambda was, part: (said := was(part)) | {"buffer": memoryview(np.array(said["buffer"]))})]),
+    "A4": Mutant(
+        "memory without a format goes as a copy, of unsigned numbers",
+        [(Part, SAID, lambda was, part: (said := was(part)) | {"buffer": memoryview(np.zeros(said["buffer"].shape, "u2"))})],
+    ),
+    "A5": Mutant("a description is shared with all processes", [(Part, SAID, lambda was, part: (pt.Team(1, "host").share("said", b""), was(part))[1])]),
+    "A6": Mutant("dimensions are in reverse order", [(Part, SAID, lambda was, part: (said := was(part)) | {"dim_data": said["dim_data"][::-1]})]),
+    "A7": Mutant("no dimensions are read as one of one element", [(pt, "from_distarray", lambda was, *a, **k: u.reshape(1) if (u := was(*a, **k)).ndim == 0 else u)]),
+    "A8": Mutant("a negative size counts as its magnitude", [(pt, "validate_distarray", dims_given(lambda d: {**d, "size": abs(d["size"])} if isinstance(d.get("size"), int) else d))]),
+    "A9": Mutant("no process misses another", [(pt, "validate_distarray", alone)]),
+    "A10": Mutant("places are in Fortran order", [(Part, SAID, each_dim(fortran))]),
+    "A11": Mutant("stop is the last index", [(Part, SAID, each_dim(lambda d, at, part: {**d, "stop": d["stop"] - 1} if "stop" in d else d))]),
+    "A12": Mutant("gaps between blocks are not seen", [(pt, "validate_distarray", alone)]),
+    "A13": Mutant("blocks are described without their padding", [(Part, SAID, each_dim(unpadded))]),
+    "A14": Mutant(
+        "the widths of a part are in the wrong order",
+        [(Part, SAID, each_dim(lambda d, at, part: {**d, "padding": d["padding"][::-1]} if "padding" in d else d))],
+    ),
+    "A15": Mutant("padding is not compared with what the neighbour owns", [(pt, "validate_distarray", lambda was, d: (True, "") if "what part" in was(d)[1] else was(d))]),
+    "A16": Mutant("the boundary is not owned", [(Dist, "owned", changed_ranges(lambda own, dist, part: (own[0] + (part == 0) * dist.boundary[0][0], own[1])))]),
+    "A17": Mutant("size counts what is stored", [(Part, SAID, each_dim(lambda d, at, part: {**d, "size": d["size"] + 2 * (d["proc_grid_size"] - 1)} if "padding" in d else d))]),
+    "A18": Mutant("whole buffers are read, padding too", [(pt, "from_distarray", whole_buffers)]),
+    "A19": Mutant("the ends of a ring have no neighbours", [(Dist, "neighbors", no_periodic)]),
+    "A20": Mutant("elements are dealt from the last part on", [(Dist, "owned", lambda was, dist, part: was(dist, dist.num_parts - 1 - part))]),
+    "A21": Mutant("block_size is not read", [(pt, "from_distarray", dims_given(without("block_size")))], (ValueError,)),
+    "A22": Mutant("the partial block belongs to rank 0", [(Dist, "owned", partial_to_the_first)]),
+    "A23": Mutant("lists are sorted, and buffers are not", [(pt, "from_distarray", dims_given(sorted_lists))]),
+    "A24": Mutant("one_to_one is not checked", [(pt, "validate_distarray", dims_given(without("one_to_one")))]),
+    "A25": Mutant("the last of several copies is the owner", [(Dist, "owner", only_if(lambda dist, at: dist.kinds == ("unstructured",) and dist.shape == (4,), lambda was, dist, at: was(dist, at) + 1))]),
+    "A26": Mutant("empty dictionaries are refused", [(pt, "validate_distarray", lambda was, d: (False, "empty") if any({} in one["dim_data"] for one in d) else was(d))]),
+    "A27": Mutant("stop must be above start, as the text says", [(pt, "validate_distarray", lambda was, ds: (False, "empty") if any(d.get("stop", 1) <= d.get("start", 0) for one in ds for d in one["dim_data"]) else was(ds))]),
+    "A28": Mutant("all dimensions are of the first one's kind", [(Dist, "owned", lambda was, dist, part: (was(dist, part)[0],) * dist.ndim)], (IndexError, ValueError)),
+    "A29": Mutant("no process is compared with another", [(pt, "validate_distarray", alone)]),
+    "A30": Mutant("places in memory leave out the halo", [(Dist, "to_local", lambda was, dist, at: ((got := was(dist, at))[0], tuple(x - lo for x, (lo, _) in zip(got[1], dist.halo_of(got[0]), strict=True))))]),
+    "A32": Mutant("a slice with steps begins at its step", [(Part, SAID, each_dim(lambda d, at, part: {**d, "start": d["start"] + 1, "stop": d["stop"] + 1} if d.get("size", 0) not in (9, 10) and "stop" in d else d))]),
+    "A33": Mutant("complex elements are pairs of reals", [(Part, SAID, lambda was, part: (said := was(part)) | {"buffer": memoryview(np.asarray(said["buffer"]).view("f4" if part.dtype == "complex64" else "f8")) if "complex" in part.dtype else said["buffer"]})]),
+    "A34": Mutant("what is lent to be written is copied", [(pt, "from_distarray", lambda was, *a, writable=False, **k: was(*a, copy=True, **k))]),
+    "A36": Mutant("unknown keys are passed over", [(pt, "validate_distarray", dims_given(lambda d: {k: v for k, v in d.items() if k in KEYS}))]),
+    "A37": Mutant("lists are sorted, and buffers are not", [(pt, "from_distarray", dims_given(sorted_lists))]),
+}  # fmt: skip
+KEYS = {"dist_type", "size", "proc_grid_size", "proc_grid_rank", "start", "stop", "padding", "periodic", "block_size", "indices", "one_to_one"}
+
+#: Failed assertions of all kinds.
+CAUGHT = (AssertionError, pytest.fail.Exception)
