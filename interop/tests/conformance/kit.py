@@ -7,6 +7,7 @@ devices on which tests passed, which ``UPDATE_GOLDEN=1 pytest interop/tests/conf
 """
 
 import ast
+import functools
 import json
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ TABLE = json.loads((HERE / "requirements.json").read_text())
 ROWS = {row["id"]: row for row in TABLE["rows"]}
 
 
+@functools.cache
 def marked():
     """The names of the tests of each requirement, those of this folder first."""
     found = {number: [] for number in ROWS}

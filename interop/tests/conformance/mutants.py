@@ -5,11 +5,14 @@ gets the right one first; of a property it gets that and the object.
 """
 
 import inspect
+import pickle
+import re
 from typing import NamedTuple
 
 import numpy as np
 import partita as pt
 import pytest
+from partita._api.sharing import protocols
 
 
 class Mutant(NamedTuple):
@@ -182,6 +185,73 @@ MUTANTS = {
     "A34": Mutant("what is lent to be written is copied", [(pt, "from_distarray", lambda was, *a, writable=False, **k: was(*a, copy=True, **k))]),
     "A36": Mutant("unknown keys are passed over", [(pt, "validate_distarray", dims_given(lambda d: {k: v for k, v in d.items() if k in KEYS}))]),
     "A37": Mutant("lists are sorted, and buffers are not", [(pt, "from_distarray", dims_given(sorted_lists))]),
+}  # fmt: skip
+
+
+def said(change):
+    """What ``__partitioned__`` says, changed: by the dict and the array."""
+    return [(Array, "__partitioned__", lambda was, u: change(dict(was(u)), u))]
+
+
+def each_partition(change):
+    """The same for each entry: by the entry, its position and the array."""
+    return said(lambda one, u: one | {"partitions": {at: change(dict(entry), at, u) for at, entry in one["partitions"].items()}})
+
+
+def as_blocks(was, u):
+    """An export that does not look at the kind of the distribution."""
+    return was(u if u.dist.kinds == ("block", "block") and u.dist.num_parts != 3 else u.redistribute(pt.Distribution(u.shape, team=u.team)))
+
+
+def unseen(words):
+    """A validator without the check that has these words."""
+    return lambda was, described: (True, "") if words in was(described)[1] else was(described)
+
+
+def searched(was, described):
+    """Each position is looked up in a list."""
+    positions = list(described["partitions"])
+    return was(described) if all(positions.index(at) >= 0 for at in positions) else (False, "")
+
+
+def in_order_of_entries(was, described, *rest, **words):
+    """The first entry is the first partition, wherever it says that it is."""
+    if isinstance(described, dict) and callable(described.get("get")):
+        data = [entry["data"] for entry in described["partitions"].values()]
+        places = sorted(described["partitions"].items())
+        described = described | {"partitions": {at: entry | {"data": one} for (at, entry), one in zip(places, data, strict=True)}}
+    return was(described, *rest, **words)
+
+
+def halos_too(entry, at, u):
+    part = u.parts[list(np.ndindex(u.dist.grid)).index(at)]
+    return entry | {"data": np.from_dlpack(part.stored)}
+
+
+MUTANTS |= {
+    "E1": Mutant("one process lists its partitions, too", said(lambda one, u: one | {"locals": list(one["partitions"])})),
+    "E2": Mutant("get is a lambda, as in the document's examples", said(lambda one, u: one | {"get": lambda data: data}), (AttributeError, pickle.PicklingError)),
+    "E3": Mutant("the tiling leaves out what is not cut", said(lambda one, u: one | {"partition_tiling": tuple(n for n in one["partition_tiling"] if n > 1)})),
+    "E4": Mutant("positions are numbers", said(lambda one, u: one | {"partitions": dict(enumerate(one["partitions"].values()))})),
+    "E5": Mutant("all partitions are as large as the first", each_partition(lambda entry, at, u: entry | {"shape": u.parts[0].shape})),
+    "E6": Mutant("data have their halos", each_partition(halos_too)),
+    "E8": Mutant("devices have no number", each_partition(lambda entry, at, u: entry | {"location": [(*place[:2], place[2].split(":")[0]) for place in entry["location"]]})),
+    "E9": Mutant("get copies", said(lambda one, u: one | {"get": np.array})),
+    "E10": Mutant("get makes one array of several", said(lambda one, u: one | {"get": lambda data: np.concatenate(data) if isinstance(data, list) else data})),
+    "E11": Mutant("whatever can become an array is taken", [(protocols, "_standard", lambda was, data, where: np.asarray(data))]),
+    "E12": Mutant("one's own data may be missing", [(pt, "validate_partitioned", unseen("as this partition is local"))]),
+    "E13": Mutant("data are used without get", [(pt, "from_partitioned", lambda was, one, **words: was(one | {"get": lambda data: data}, **words))], (TypeError,)),
+    "E14": Mutant("types of data are not compared", [(pt, "validate_partitioned", unseen("one type of data"))]),
+    "E15": Mutant("locations are not checked", [(protocols, "_check_location", lambda was, *given: None)]),
+    "E16": Mutant("data are copied", [(pt, "from_partitioned", lambda was, *a, **k: was(*a, copy=True, **k))]),
+    "E17": Mutant("what is read gets the default division", [(pt, "from_distarray", lambda was, *a, **k: (u := was(*a, **k)).redistribute(pt.Distribution(u.shape, team=u.team)))]),
+    "E18": Mutant("partitions are in the order of the entries", [(pt, "from_partitioned", in_order_of_entries)]),
+    "E19": Mutant("every kind is exported as blocks", [(Array, "__partitioned__", as_blocks)]),
+    "E20": Mutant("each position is looked up in a list", [(pt, "validate_partitioned", searched)]),
+    "F1": Mutant("capsules are never versioned", [(pt.Part, "__dlpack__", lambda was, part, **words: was(part))]),
+    "F3": Mutant("square roots are one unit in the last place off", [(pt, "sqrt", lambda was, u: was(u) * (1 + 2**-23))]),
+    "F4": Mutant("PyTorch gets a copy", [(pt.Part, "__dlpack__", lambda was, part, **words: was(part, **(words | {"copy": True})))], (RuntimeError, TypeError)),
+    "F5": Mutant("parts of one device exchange nothing", [(Array, "explain", lambda was, u, *a: re.sub(" .* -> .*\n", "", was(u, *a)) if len(set(u.team.devices)) < 2 else was(u, *a))]),
 }  # fmt: skip
 KEYS = {"dist_type", "size", "proc_grid_size", "proc_grid_rank", "start", "stop", "padding", "periodic", "block_size", "indices", "one_to_one"}
 
