@@ -14,6 +14,7 @@ import numpy as np
 import partita as pt
 import partita.torch as torch_operators
 import pytest
+from conformance import ranks
 from partita._api.sharing import protocols
 
 
@@ -22,9 +23,13 @@ class Mutant(NamedTuple):
     changes: list
     #: What else than a failed assertion shows that the error was caught.
     raises: tuple = ()
+    #: Code that plants it in the processes that a test starts.
+    there: str = ""
 
 
 def apply(mutant, patch):
+    if mutant.there:
+        patch.setenv(ranks.PLANTED, mutant.there)
     for owner, name, wrong in mutant.changes:
         right = inspect.getattr_static(owner, name)
         if isinstance(right, property) or inspect.isgetsetdescriptor(right) or inspect.ismemberdescriptor(right):
@@ -153,7 +158,7 @@ MUTANTS = {
         "memory without a format goes as a copy, of unsigned numbers",
         [(Part, SAID, lambda was, part: (said := was(part)) | {"buffer": memoryview(np.zeros(said["buffer"].shape, "u2"))})],
     ),
-    "A5": Mutant("a description is shared with all processes", [(Part, SAID, lambda was, part: (pt.Team(1, "host").share("said", b""), was(part))[1])]),
+    "A5": Mutant("a description is shared with all processes", [], there="described = pt.Part.__distarray__\npt.Part.__distarray__ = lambda part: (team.share('said', b''), described(part))[1]"),
     "A6": Mutant("dimensions are in reverse order", [(Part, SAID, lambda was, part: (said := was(part)) | {"dim_data": said["dim_data"][::-1]})]),
     "A7": Mutant("no dimensions are read as one of one element", [(pt, "from_distarray", lambda was, *a, **k: u.reshape(1) if (u := was(*a, **k)).ndim == 0 else u)]),
     "A8": Mutant("a negative size counts as its magnitude", [(pt, "validate_distarray", dims_given(lambda d: {**d, "size": abs(d["size"])} if isinstance(d.get("size"), int) else d))]),
@@ -405,6 +410,131 @@ MUTANTS |= {
     "C38": Mutant("copies keep what they gave back", halo_exchange(None, lambda dist, x, y: np.where(where_owned(dist) > 0, x.numpy(), y.numpy()))),
     "C39": Mutant("the adjoint of a halo exchange does not add what copies hold", halo_exchange(None, lambda dist, x, y: np.where(where_owned(dist) > 0, 0, x.numpy()))),
     "C40": Mutant("gradients count twice", [(torch_operators, "apply", lambda was, op, blocks, wanted: was(op, blocks if wanted is None else [2 * one for one in blocks], wanted))]),
+}  # fmt: skip
+
+
+class Shown:
+    """A part with its halo, of which the memory or the widths are changed."""
+
+    def __init__(self, stored, change=None, halo=None):
+        self._cells = np.array(np.from_dlpack(stored, device="cpu"))
+        self.halo, self.shape = halo or stored.halo, stored.shape
+        if change is not None:
+            outside = np.zeros(self.shape, int)
+            for d, ((lo, hi), n) in enumerate(zip(stored.halo, self.shape, strict=True)):
+                at = np.arange(n)
+                outside += ((at < lo) | (at >= n - hi)).reshape([-1 if axis == d else 1 for axis in range(len(self.shape))])
+            self._cells[change(outside)] = 0
+
+    def __dlpack__(self, **words):
+        return self._cells.__dlpack__()
+
+    def __dlpack_device__(self):
+        return self._cells.__dlpack_device__()
+
+
+def evenly(u):
+    return u.redistribute(pt.Distribution(u.shape, team=u.team)) if isinstance(u, pt.Array) and u.ndim else u
+
+
+#: Views that are arrays of their own, divided evenly.
+EVEN_VIEWS = [(Array, "__getitem__", lambda was, u, key: evenly(was(u, key)))]
+CHAPEL_ORDER = "elements are taken in the order of memory"
+
+
+def of_owned(change):
+    return [(pt.Part, "owned", lambda was, part: change(was(part)))]
+
+
+def explained(pattern, by):
+    """A plan that does something else, in its words."""
+    return [(Array, "explain", lambda was, u, *a: re.sub(pattern, by, was(u, *a) + "\n", flags=re.M))]
+
+
+def first_larger(was, shape, *rest, team=None, **words):
+    """The first members have one more."""
+    sizes = shape if isinstance(shape, tuple) else (shape,)
+    each, more = divmod(sizes[0], team.size)
+    bounds = [0, *np.cumsum([each + (part < more) for part in range(team.size)]).tolist()]
+    dist = pt.Distribution(sizes, team=team, grid=(team.size,) + (1,) * (len(sizes) - 1), dims=[pt.Block(bounds), *[None] * (len(sizes) - 1)])
+    return was(sizes, *rest, dist=dist, **words)
+
+
+def last_cut(was, shape, *rest, team=None, **words):
+    """The last dimension is cut."""
+    dist = pt.Distribution(shape, team=team, grid=(1,) * (len(shape) - 1) + (team.size,))
+    return was(shape, *rest, dist=dist, **words)
+
+
+def in_memory_order(u):
+    """The elements part after part, as if they were the rows in order."""
+    if not isinstance(u, pt.Array) or u.ndim != 2 or u.dist.grid[0] == 1 or u.dist.kinds[0] == "block":
+        return u
+    host = np.concatenate([np.from_dlpack(part, device="cpu") for part in u.parts])
+    return pt.asarray(host, dist=pt.Distribution(host.shape, team=u.team))
+
+
+def wide_products(was, u, factor):
+    """Products keep more bits where there are several parts, as fused multiplication and addition does."""
+    return was(u, factor) if u.team.size == 1 else was(u.astype("float64"), float(np.float32(factor)))
+
+
+def forwards(key):
+    keys = key if isinstance(key, tuple) else (key,)
+    return tuple(slice(one.stop, one.start, -one.step) if isinstance(one, slice) and (one.step or 1) < 0 else one for one in keys)
+
+
+def rows_to_rows(was, u, key, value):
+    """A row goes to a row, also where a column is assigned to."""
+    swap = isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], slice) and isinstance(key[1], int) and isinstance(value, pt.Array) and value.ndim == 1
+    return was(u, key[::-1] if swap else key, value)
+
+
+def rounded(was, u, key, value):
+    return was(u, key, pt.rint(value) if isinstance(value, pt.Array) and value.dtype != u.dtype and value.ndim else value)
+
+
+MUTANTS |= {
+    "D1": Mutant("rank 0 has all parts, and hands out work", [], there="own = pt.Array.parts\npt.Array.parts = property(lambda u: own.__get__(u) if u.team.rank == 0 else [])"),
+    "D3": Mutant("offsets count from 1", of_owned(lambda own: tuple((start + 1, stop + 1) for start, stop in own))),
+    "D4": Mutant("the upper halo begins one cell late", [(Dist, "to_global", lambda was, dist, part, at: tuple(i + (i >= dist.owned(part)[0][1]) for i in was(dist, part, at)))]),
+    "D5": Mutant("views are divided evenly", EVEN_VIEWS),
+    "D6": Mutant("halos are not filled", [(pt.Part, "stored", lambda was, part: Shown(was(part), lambda outside: outside > 0))]),
+    "D7": Mutant("the offset is that of the owned part", [(Dist, "to_global", lambda was, dist, part, at: tuple(i + lo for i, (lo, _) in zip(was(dist, part, at), dist.halo_of(part), strict=True)))]),
+    "D8": Mutant("a number is a line of one element", of_owned(lambda own: own or ((0, 1),))),
+    "D9": Mutant("offsets are in reverse order of the dimensions", of_owned(lambda own: own[::-1])),
+    "D11": Mutant("corners are not filled", [(pt.Part, "stored", lambda was, part: Shown(was(part), lambda outside: outside > 1))]),
+    "D12": Mutant("all parts are on the last device", [(pt.Part, "device", lambda was, part: pt.devices()[-1])]),
+    "D13": Mutant("parts are copied", [(pt, "from_parts", lambda was, parts, dist, copy=None: was(parts, dist, copy=True))]),
+    "D14": Mutant("there is an offset for the cut dimension alone", of_owned(lambda own: own[:1])),
+    "D15": Mutant("the upper halo is part of what is owned", [(pt.Part, "stored", lambda was, part: Shown(one := was(part), halo=tuple((lo, 0) for lo, _ in one.halo)))]),
+    "D16": Mutant("the first members have one more", [(pt, "zeros", first_larger)]),
+    "D17": Mutant("the last dimension is cut", [(pt, "zeros", lambda was, shape, *a, **k: last_cut(was, shape if isinstance(shape, tuple) else (shape,), *a, **k))]),
+    "D20": Mutant("the result keeps the old division", operator("repartition", lambda op, x, y: y.redistribute(x.dist))),
+    "D21": Mutant("views are divided evenly", EVEN_VIEWS),
+    "D22": Mutant("views are divided evenly, and fetched one by one", EVEN_VIEWS),
+    "D23": Mutant("boxes are one element too large", explained(r"(-> \d+: \d+) bytes", r"\g<1>0 bytes")),
+    "D24": Mutant("each view has a box of its own", EVEN_VIEWS),
+    "D25": Mutant("the core is nothing", explained(r"^  \d+( of \d+ cells need nothing)", r"  0\1")),
+    "D26": Mutant("results are divided evenly", [(Array, "__add__", lambda was, u, v: evenly(was(u, v)))]),
+    "D27": Mutant("each operation is a loop of its own", [(Array, "__add__", lambda was, u, v: was(u, v).eval())]),
+    "D29": Mutant("each slice is fetched by itself", EVEN_VIEWS),
+    "D31": Mutant("products keep more bits where there are several parts", [(Array, "__mul__", wide_products)]),
+    "B4": Mutant("a clone forgets how dimensions are mapped", [(Dist, "__deepcopy__", lambda was, dist, memo: pt.Distribution(dist.shape, team=dist.team))]),
+    "B5": Mutant("maps are equal if they are one object", [(Dist, "__eq__", lambda was, a, b: a is b), (Dist, "__ne__", lambda was, a, b: a is not b)]),
+    "B19": Mutant(CHAPEL_ORDER, [(Array, "__add__", lambda was, u, v: was(u, in_memory_order(v)))]),
+    "B20": Mutant("what has no partner is left out", [(Array, "__add__", swallowed(lambda u, v: u))]),
+    "B22": Mutant("parts are printed one after the other", [(Array, "__str__", lambda was, u: str(np.concatenate([np.from_dlpack(part, device="cpu") for part in u.parts])))]),
+    "B23": Mutant("every array has elements of one type", [(pt, "zeros", lambda was, shape, dtype, **words: was(shape, "float32", **words))]),
+    "B24": Mutant("writing counts rows from 1", [(Array, "__setitem__", lambda was, u, key, value: was(u, (key[0] - 1, *key[1:]), value))], (IndexError,)),
+    "B27": Mutant("owners are counted from 1", [(Dist, "owner", lambda was, dist, at: (was(dist, at) + 1) % dist.num_parts)], (ValueError,)),
+    "B36": Mutant("elements travel one by one", explained(r"^(  \d+ -> \d+: \d+ moves, \d+ bytes)", r"\1\n\1")),
+    "B37": Mutant(CHAPEL_ORDER, [(Array, "__setitem__", lambda was, u, key, value: was(u, key, in_memory_order(value)))]),
+    "B38": Mutant("what does not fit is left out", [(Array, "__setitem__", swallowed(lambda u, key, value: None))]),
+    "B39": Mutant("conversion rounds", [(Array, "__setitem__", rounded)]),
+    "B40": Mutant("whole parts are sent, and cut where they arrive", explained(r"(-> \d+: \d+ moves,) \d+ bytes", r"\1 84 bytes")),
+    "B41": Mutant("slices with negative steps are walked forwards", [(Array, "__getitem__", lambda was, u, key: was(u, forwards(key)))]),
+    "B42": Mutant("a row goes to a row", [(Array, "__setitem__", rows_to_rows)]),
 }  # fmt: skip
 KEYS = {"dist_type", "size", "proc_grid_size", "proc_grid_rank", "start", "stop", "padding", "periodic", "block_size", "indices", "one_to_one"}
 

@@ -24,6 +24,8 @@ def own_tests(number):
 
 @pytest.mark.parametrize("number", MUTANTS)
 def test_the_planted_error_is_caught(number):
+    if number == "D12" and len(pt.devices()) < 2:
+        pytest.skip("one device")
     tests = list(own_tests(number))
     assert tests, f"{number} has no test in this folder"
     caught = []

@@ -1,0 +1,162 @@
+"""Chapel's domain maps on arrays: maps, owners, elements by index, and assignments between any two maps."""
+
+import itertools
+import pickle
+import re
+
+import numpy as np
+import partita as pt
+import pytest
+
+HOST = np.arange(70, dtype=np.float32).reshape(10, 7)
+MAPS = {
+    "block": lambda n: None, "irregular": lambda n: pt.Block([0, 1, n - 2, n]), "cyclic": lambda n: pt.Cyclic(1), "block-cyclic": lambda n: pt.Cyclic(2),
+    "listed": lambda n: pt.Unstructured([[n - 1, 0], list(range(1, n - 3)), [n - 2, n - 3]]),
+}  # fmt: skip
+
+
+def mapped(on, name, host=HOST, **words):
+    """An array whose first dimension has a map of this name, on three members."""
+    host = np.asarray(host)
+    dims = [MAPS[name](host.shape[0]), *[None] * (host.ndim - 1)]
+    return pt.asarray(host, dist=pt.Distribution(host.shape, team=on(3), grid=(3,) + (1,) * (host.ndim - 1), dims=dims, **words))
+
+
+def held(part):
+    return np.from_dlpack(part, device="cpu")
+
+
+def cells(dist, part):
+    return [list(range(*own)) if isinstance(own, tuple) else list(map(int, own)) for own in dist.owned(part)]
+
+
+@pytest.mark.requirement("B4", "B5")
+def test_maps_are_cloned_printed_and_compared(on):
+    import copy
+
+    seen = []
+    for name in MAPS:
+        u = mapped(on, name)
+        for clone in (copy.deepcopy(u.dist), pickle.loads(pickle.dumps(u.dist)), mapped(on, name).dist):
+            assert clone == u.dist and hash(clone) == hash(u.dist) and [cells(clone, part) for part in range(3)] == [cells(u.dist, part) for part in range(3)]
+        assert "(10, 7), 3 parts" in repr(u.dist) and str(u.dist) and u.dist.kinds[0] in repr(u.dist)
+        assert "3 parts" in repr(u) and "0." in str(u)
+        assert all(u.dist != other for other in seen), name
+        seen.append(u.dist)
+    one = pt.Distribution((10, 7), team=on(3))
+    assert one != pt.Distribution((7, 10), team=on(3)) and one != pt.Distribution((10, 7), team=on(3), halo=1)
+    # A clone is a value of its own: what is computed with it changes neither.
+    u = pt.zeros((10, 7), pt.float32, dist=copy.deepcopy(one))
+    u[1:] = u[:-1] + 1
+    assert u.dist == one
+
+
+@pytest.mark.requirement("B19", "B20")
+def test_arrays_over_unlike_maps_are_combined_element_by_element(on):
+    for a, b in itertools.product(MAPS, MAPS):
+        u, v = mapped(on, a), mapped(on, b, HOST[::-1].copy())
+        np.testing.assert_array_equal((u * 2 + v).numpy(), HOST * 2 + HOST[::-1])
+        # Shifted and strided sides, too.
+        np.testing.assert_array_equal((u[1:9:2] - v[:8:2]).numpy(), HOST[1:9:2] - HOST[::-1][:8:2])
+    u = mapped(on, "block")
+    for other in (mapped(on, "cyclic", HOST[:9]), mapped(on, "block", HOST.T.copy()), mapped(on, "block", HOST[:, :5])):
+        with pytest.raises(ValueError, match="broadcast"):
+            u + other
+        with pytest.raises(ValueError, match="broadcast"):
+            u[:] = other
+    np.testing.assert_array_equal(u.numpy(), HOST)
+
+
+@pytest.mark.requirement("B22", "B23", "B24")
+def test_elements_are_printed_typed_and_reached_by_index(on):
+    for name in MAPS:
+        u = mapped(on, name)
+        assert str(u) == str(HOST) and u.tolist() == HOST.tolist()
+        assert u.dtype.name == "float32" and u.dist.shape == u.shape and u.team == u.dist.team
+        assert all(pt.zeros((10, 7), dtype, dist=u.dist).dtype.name == dtype and pt.zeros((10, 7), dtype, dist=u.dist).dist == u.dist for dtype in ("int16", "bool", "float32"))
+        host = HOST.copy()
+        for at in ((0, 0), (3, 6), (9, 2), (-1, -1), (5, 0)):
+            assert u[at] == host[at]
+            u[at] = host[at] = host[at] * 2 + 1
+            u[at] += 3
+            host[at] += 3
+        np.testing.assert_array_equal(u.numpy(), host)
+        with pytest.raises(IndexError):
+            u[10, 0]
+
+
+@pytest.mark.requirement("B27")
+def test_the_owner_that_is_named_has_the_element(on):
+    for name in MAPS:
+        for u in (mapped(on, name), mapped(on, name)[1:, ::2]):
+            host, parts = u.numpy(), [held(part) for part in u.parts]
+            for at in np.ndindex(u.shape):
+                owner = u.dist.owner(at)
+                place = tuple(own.index(i) for own, i in zip(cells(u.dist, owner), at, strict=True))
+                assert parts[owner][place] == host[at], (name, at)
+
+
+def moves(text):
+    """(sender, receiver, bytes) of each link."""
+    return [tuple(map(int, one)) for one in re.findall(r"^  (\d+) -> (\d+): \d+ moves, (\d+) bytes", text, re.M)]
+
+
+@pytest.mark.requirement("B36", "B37", "B40")
+def test_assignments_go_in_blocks_between_any_two_maps(on):
+    """Each pair of members exchanges at most once, what the one has and the other gets; all pairs of maps give the same."""
+    for a, b in itertools.product(MAPS, MAPS):
+        u, v = mapped(on, a), pt.zeros(HOST.shape, pt.float32, dist=mapped(on, b).dist)
+        v[:] = u
+        np.testing.assert_array_equal(v.numpy(), HOST)
+        for part in v.parts:
+            np.testing.assert_array_equal(held(part), HOST[np.ix_(*cells(v.dist, part.index))])
+        common = {(sender, receiver): 4 * 7 * len({*cells(u.dist, sender)[0]} & {*cells(v.dist, receiver)[0]}) for sender in range(3) for receiver in range(3)}
+        said = moves(u.explain(v.dist))
+        assert len(said) == len({one[:2] for one in said}) and {one[:2]: one[2] for one in said} == {pair: count for pair, count in common.items() if count}, (a, b)
+
+
+@pytest.mark.requirement("B38", "B39", "B41")
+def test_sides_of_an_assignment(on):
+    for a, b in itertools.product(MAPS, MAPS):
+        u, v = mapped(on, a), mapped(on, b)
+        host = HOST.copy()
+        # Slices on both sides, with steps.
+        v[1:9:2, 1:] = u[:4, :6]
+        host[1:9:2, 1:] = HOST[:4, :6]
+        np.testing.assert_array_equal(v.numpy(), host)
+        v[2:5] = u[::-3][:3]
+        host[2:5] = HOST[::-3][:3]
+        np.testing.assert_array_equal(v.numpy(), host)
+        # Another type is converted.
+        w = pt.zeros(HOST.shape, pt.int32, dist=v.dist)
+        w[:] = u + 0.75
+        np.testing.assert_array_equal(w.numpy(), (HOST + np.float32(0.75)).astype(np.int32))
+    u = mapped(on, "cyclic")
+    # Either side may be in one place.
+    u[3:5] = HOST[:2]
+    u[0] = pt.ones(7, pt.float32, team=on(1))
+    np.testing.assert_array_equal(u.numpy()[[0, 3, 4]], [[1] * 7, HOST[0], HOST[1]])
+    for value in (HOST[:3], HOST[:2, :5], np.zeros((2, 2, 7), np.float32)):
+        with pytest.raises(ValueError, match="broadcast"):
+            u[3:5] = pt.asarray(value, team=on(3))
+
+
+@pytest.mark.requirement("B42")
+def test_assignments_may_drop_dimensions(on):
+    square = np.arange(100, dtype=np.float32).reshape(10, 10)
+    for a, b in itertools.product(MAPS, MAPS):
+        u, v = mapped(on, a, square), mapped(on, b, square + 100)
+        host = square + 100
+        # The document's: a column becomes a row.
+        v[:, 1] = u[1, :]
+        host[:, 1] = square[1, :]
+        v[2] = u[:, 7]
+        host[2] = square[:, 7]
+        v[4:7, 3] = u[8, 1:4]
+        host[4:7, 3] = square[8, 1:4]
+        np.testing.assert_array_equal(v.numpy(), host)
+    cube = pt.zeros((6, 5, 10), pt.float32, team=on(3))
+    cube[2, :, 1] = u[0, :5]
+    cube[:, 4] = u[:6]
+    np.testing.assert_array_equal(cube.numpy()[:, 4], square[:6])
+    np.testing.assert_array_equal(cube.numpy()[2, :4, 1], square[0, :4])
