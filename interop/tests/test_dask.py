@@ -27,6 +27,7 @@ def handover(client):
     return runpy.run_path(str(EXAMPLE), run_name="dask_handover")
 
 
+@pytest.mark.requirement("E13")
 @pytest.mark.parametrize("chunks", [(4, 7), (10, 2), (4, 3), (5, (3, 0, 4))])
 def test_futures_of_dask_are_taken(client, handover, team, chunks):
     """Chunks of unlike sizes on two workers: equal on every device, over any number of dimensions cut."""

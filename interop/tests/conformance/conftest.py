@@ -14,7 +14,7 @@ PLACES = {"cuda": CUDA} if ON_CUDA else {"host": pt.devices()[:1]} | {f"wgpu-{at
 
 @pytest.fixture(params=PLACES)
 def on(request):
-    """Makes teams of as many members as it is told."""
+    """Makes teams of as many members as it is given."""
     return lambda parts: pt.Team(parts, PLACES[request.param])
 
 

@@ -1,9 +1,14 @@
 """What the brief asks for beyond the documents."""
 
+import re
+import shutil
+
 import numpy as np
 import partita as pt
 import pytest
 from test_dlpack import fields
+
+from conformance import ranks
 
 HOST = np.arange(70, dtype=np.float32).reshape(10, 7)
 
@@ -27,6 +32,34 @@ def test_parts_are_dlpack_tensors(on):
         (lo, _), (left, _) = part.stored.halo
         inside = np.from_dlpack(part.stored, device="cpu")[lo : lo + owned.shape[0], left : left + owned.shape[1]]
         np.testing.assert_array_equal(inside, owned)
+
+
+WIRES = """
+team = pt.Team(4)
+u = pt.asarray(np.arange(3000.0, dtype=np.float32).reshape(60, 50) ** 0.5, team=team)
+for _ in range(3):
+    u[1:-1] = 0.5 * (u[:-2] + u[2:]) - 0.25 * u[1:-1]
+bits = zlib.crc32(u.numpy().tobytes())
+print(f"by {team.wire}: {bits:08x};")
+"""
+
+
+@pytest.mark.requirement("F2")
+def test_every_way_between_ranks_gives_the_same_bytes_and_is_named(on):
+    """Open MPI, TCP, and between CUDA devices memory of other processes and copies through the host."""
+    kind, mpi = on(1).devices[0].kind, shutil.which("mpiexec")
+    ways = [({}, {}), ({}, {"PARTITA_CUDA_IPC": "0"})] if kind == "cuda" else [({}, {})]
+    ways += [({"launcher": ("mpiexec",)}, {})] if mpi else []
+    bits = set()
+    for words, settings in ways:
+        out = ranks.run(2, "import zlib\n" + WIRES, **words, PARTITA_DEVICE=kind, PARTITA_DEBUG="1" if kind == "cuda" else "0", **settings)
+        reports = re.findall(r"by (.*): ([0-9a-f]{8});", out)
+        assert len(reports) == 2 and all(wire.startswith("Open MPI" if words else "TCP") for wire, _ in reports), out
+        bits |= {one for _, one in reports}
+        if kind == "cuda":
+            (way,) = re.findall("CUDA memory between ranks: (.*)", out)
+            assert ("staged" in way or "device pointers" in way) and ("CUDA IPC" in way) == (not settings), way
+    assert len(bits) == 1
 
 
 @pytest.mark.requirement("F3")

@@ -102,12 +102,12 @@ def test_halos_have_faces_edges_and_corners(on):
 
 @pytest.mark.requirement("D12")
 def test_members_have_devices_of_their_own(on):
-    devices = [*on(1).devices, *pt.devices()]
-    team = pt.Team(6, devices)
-    assert team.devices == [devices[at * len(devices) // 6] for at in range(6)] or team.devices == [devices[at % len(devices)] for at in range(6)]
+    devices = [*{*on(2).devices, *pt.devices()}]
+    team = pt.Team(2 * len(devices), devices)
     u = line(team, 24)
     u[1:] = u[1:] - u[:-1]
-    assert [part.device for part in u.parts] == team.devices and set(team.devices) == set(devices)
+    # A device may have several members, and each has its own part there.
+    assert [part.device for part in u.parts] == team.devices and {*team.devices} == {*devices}
     np.testing.assert_array_equal(u.numpy()[1:], (np.arange(24.0) ** 2)[1:] - (np.arange(24.0) ** 2)[:-1])
 
 

@@ -16,13 +16,13 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("engine/src", 47_011),
     ("simcuda/src", 8_530),
     ("interop/src", 8_771),
-    ("interop/python", 14_382),
+    ("interop/python", 14_386),
     ("benches", 9_354),
     ("xtask", 5_257),
     ("examples", 2_699),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 123_921;
+pub const TOTAL_BUDGET: usize = 123_925;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

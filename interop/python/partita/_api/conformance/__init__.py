@@ -44,10 +44,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 __all__ = ["DOCUMENTS", "goldens", "run"]
 
@@ -71,8 +69,12 @@ def _decoded(value: Any) -> Any:
         case "$tuple":
             return tuple(_decoded(value["$tuple"]))
         case "$array":
+            import numpy as np
+
             return np.array(value["$array"], value["dtype"])
         case "$zeros":
+            import numpy as np
+
             return np.zeros(value["$zeros"], value["dtype"])
         case "$dict":
             return {_decoded(key): _decoded(one) for key, one in value["$dict"]}
@@ -87,8 +89,7 @@ def _decoded(value: Any) -> Any:
 
 def goldens(document: str) -> list[dict[str, Any]]:
     """The goldens of a document: dicts of ``requirement``, ``name``, ``function``, ``arguments`` and ``expected``."""
-    text = files(__name__).joinpath(f"{document}.json").read_text()
-    rows: list[dict[str, Any]] = json.loads(text)["goldens"]
+    rows: list[dict[str, Any]] = json.loads((Path(__file__).parent / f"{document}.json").read_text())["goldens"]
     return [{**row, "arguments": _decoded(row["arguments"])} for row in rows]
 
 
@@ -96,17 +97,19 @@ def _plain(value: Any) -> Any:
     """As JSON has it: lists, numbers, text, None."""
     if isinstance(value, (list, tuple, range)):
         return [_plain(one) for one in value]
-    if hasattr(value, "tolist"):
-        return _plain(value.tolist()) if not isinstance(value.tolist(), (int, float)) else value.tolist()
-    return _plain(np.asarray(value)) if hasattr(value, "__array__") or hasattr(value, "__dlpack__") else value
+    if not hasattr(value, "tolist") and (hasattr(value, "__array__") or hasattr(value, "__dlpack__")):
+        import numpy as np
+
+        value = np.asarray(value)
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def _tiles(value: Any) -> dict[str, Any]:
     """What ``__partitioned__`` says, without places."""
     said = value if isinstance(value, dict) else value.__partitioned__
     entries = sorted(said["partitions"].items())
-    told = [[at, entry["start"], entry["shape"], said["get"](entry["data"])] for at, entry in entries]
-    return {"shape": _plain(said["shape"]), "partition_tiling": _plain(said["partition_tiling"]), "partitions": _plain(told)}
+    tiles = [[at, entry["start"], entry["shape"], said["get"](entry["data"])] for at, entry in entries]
+    return {"shape": _plain(said["shape"]), "partition_tiling": _plain(said["partition_tiling"]), "partitions": _plain(tiles)}
 
 
 def _truth(value: Any) -> bool:
@@ -117,7 +120,7 @@ def _rooted(value: Any) -> list[list[int]]:
     return [[group[0], *sorted(group[1:])] for group in _plain(value)]
 
 
-#: How results are brought into one form, where there are several.
+#: How results get one form, where there are several.
 _FORMS: dict[str, Callable[[Any], Any]] = {
     "validate_distarray": _truth,
     "validate_partitioned": _truth,
