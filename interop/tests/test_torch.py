@@ -70,8 +70,8 @@ def test_results_are_the_memory_of_arrays(name, monkeypatch):
     assert all(map(torch.equal, blocks, before))
 
 
-def test_results_that_would_be_their_operands_are_copies():
-    """What stays where it is: writing to the result leaves the operand as it is."""
+def test_results_are_not_their_operands_memory():
+    """Where every element stays where it is, too: writing to the result leaves the operand as it is."""
     torch = pytest.importorskip("torch")
     everyone = world()
     for operator in (operators.repartition(everyone, everyone), operators.all_sum_reduce(everyone, ())):

@@ -36,8 +36,9 @@ class Differentiable:
         self.operator = operator
 
     def __call__(self, *blocks: Any) -> tuple[Any, ...]:
-        """The results, by rank of the target's members, in the memory where they were computed, which is theirs alone. A process that has none of them gets one
-        empty tensor, through which it takes part in going back: let its loss depend on it, and go back on all processes."""
+        """The results, by rank of the target's members, in the memory where they were computed, which is theirs alone. A process
+        that has none of them gets one empty tensor, through which it takes part in going back: let its loss depend on it, and go
+        back on all processes."""
         # Without tensors of its own a process would not be asked to go back, and the others would wait for it.
         anchor = _torch().empty(0, requires_grad=self.operator.source.team.ranks > 1)
         made: tuple[Any, ...] = _function().apply(self.operator, anchor, *blocks)
@@ -52,25 +53,20 @@ def _torch() -> Any:
 
 
 def _forward(ctx: Any, operator: Collective, anchor: Any, *blocks: Any) -> tuple[Any, ...]:
-    given = [block.detach().contiguous() for block in blocks]
-    parts, ctx.layout = apply(operator, given, None)
+    parts, ctx.layout = apply(operator, [block.detach().contiguous() for block in blocks], None)
     ctx.operator = operator
-    return _owned(parts, given) or (anchor.new_empty(0),)
+    return _owned(parts) or (anchor.new_empty(0),)
 
 
 def _backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
-    given = [g.detach().contiguous() for g in gradients[: len(ctx.operator.target.team.local_members)]]
-    parts, _ = apply(ctx.operator.adjoint, given, ctx.layout)
-    return (None, None, *_owned(parts, given))
+    mine = gradients[: len(ctx.operator.target.team.local_members)]
+    parts, _ = apply(ctx.operator.adjoint, [g.detach().contiguous() for g in mine], ctx.layout)
+    return (None, None, *_owned(parts))
 
 
-def _owned(parts: list[Any], given: list[Any]) -> tuple[Any, ...]:
-    """Tensors in the memory of the parts, which they keep. Torch may write to them, so what is an operand's is copied; what has
-    gaps, too, as people expect to reshape it."""
-    tensors = [_torch().from_dlpack(part) for part in parts]
-    memory = [(block.data_ptr(), block.data_ptr() + block.nbytes) for block in given]
-    is_given = [any(start <= tensor.data_ptr() < stop for start, stop in memory) for tensor in tensors]
-    return tuple(t.clone() if shared else t.contiguous() for t, shared in zip(tensors, is_given, strict=True))
+def _owned(parts: list[Any]) -> tuple[Any, ...]:
+    # Torch may write to what it gets: results are in fresh memory, which nothing else has any more. People expect to reshape them.
+    return tuple(_torch().from_dlpack(part).contiguous() for part in parts)
 
 
 #: The function of autograd, once torch is there to make it of.

@@ -13,9 +13,20 @@ use super::runtime::raised;
 /// An entry of `dims`: an object of `partita._api.dims`, by its attributes.
 #[derive(FromPyObject)]
 enum Division<'py> {
-    Block { bounds: Option<Vec<i64>> },
-    Cyclic { block_size: i64 },
-    Unstructured { indices_per_part: Vec<Bound<'py, PyAny>>, one_to_one: bool },
+    Block {
+        bounds: Option<Vec<i64>>,
+    },
+    Cyclic {
+        block_size: i64,
+    },
+    Unstructured {
+        indices_per_part: Vec<Bound<'py, PyAny>>,
+        one_to_one: bool,
+    },
+    Replicated {
+        #[pyo3(attribute("is_replicated"))]
+        _marked: bool,
+    },
 }
 
 /// Widths of halo or boundary: everywhere the same, or per dimension, or per dimension (below, above).
@@ -61,10 +72,23 @@ impl Widths {
     }
 }
 
+/// A flag of all dimensions, or of each.
 #[derive(FromPyObject)]
-enum Flags {
+pub enum Flags {
+    /// The same in all.
     Everywhere(bool),
+    /// One per dimension.
     PerDimension(Vec<bool>),
+}
+
+impl Flags {
+    /// One per dimension.
+    pub fn of(self, rank: usize) -> Vec<bool> {
+        match self {
+            Flags::Everywhere(flag) => vec![flag; rank],
+            Flags::PerDimension(flags) => flags,
+        }
+    }
 }
 
 /// A shape, or the extent of the only dimension.
@@ -157,10 +181,8 @@ impl Distribution {
             builder = builder.boundary(&lo, &hi);
         }
         if let Some(periodic) = periodic {
-            builder = builder.periodic(&match given(periodic, "periodic", "a bool or one per dimension")? {
-                Flags::Everywhere(flag) => vec![flag; rank],
-                Flags::PerDimension(flags) => flags,
-            });
+            let flags = given::<Flags>(periodic, "periodic", "a bool or one per dimension")?;
+            builder = builder.periodic(&flags.of(rank));
         }
         if let Some(dims) = dims {
             builder = divided(builder, dims, rank)?;
@@ -235,6 +257,12 @@ impl Distribution {
     /// The part that owns a cell.
     fn owner(&self, index: &Bound<'_, PyAny>) -> PyResult<usize> {
         self.dist.owner(&cell("owner", index)?).map_err(raised)
+    }
+
+    /// Every part that holds a cell, the owner first: several where a dimension is replicated, or lists have
+    /// copies.
+    fn holders(&self, index: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+        self.dist.holders(&cell("holders", index)?).map_err(raised)
     }
 
     /// The part that owns a cell, and the cell's place in the part's stored memory, halo included.
@@ -356,7 +384,7 @@ fn divided(
     dims: &Bound<'_, PyAny>,
     rank: usize,
 ) -> PyResult<DistributionBuilder> {
-    let expected = "a Block, Cyclic, Unstructured or None per dimension";
+    let expected = "a Block, Cyclic, Unstructured, Replicated or None per dimension";
     let dims: Vec<Option<Division<'_>>> = given(dims, "dims", expected)?;
     if dims.len() != rank {
         let text =
@@ -368,6 +396,7 @@ fn divided(
             None | Some(Division::Block { bounds: None }) => builder,
             Some(Division::Block { bounds: Some(bounds) }) => builder.bounds(d, bounds),
             Some(Division::Cyclic { block_size }) => builder.cyclic(d, *block_size),
+            Some(Division::Replicated { .. }) => builder.replicated(d),
             Some(Division::Unstructured { indices_per_part, one_to_one }) => {
                 let lists = indices_per_part.iter().map(indices).collect::<PyResult<Vec<Vec<i64>>>>()?;
                 builder.map(d, DimMap::unstructured(&lists, *one_to_one).map_err(raised)?)

@@ -54,6 +54,25 @@ impl Stored {
     }
 }
 
+/// The first cell of a section of a requested box, its end, and its memory if it has cells.
+pub type SectionFacts = (Vec<i64>, Vec<i64>, Option<Memory>);
+
+/// The sections of a requested box, empty ones included.
+pub fn sections(got: &array::Requested, element: Element) -> PyResult<Vec<SectionFacts>> {
+    let mut facts = Vec::new();
+    for (at, section) in got.sections().enumerate() {
+        let (start, stop) = (section.region.start(), section.region.stop());
+        // Pairs of real and imaginary part are cut, too: into nothing, all, and nothing.
+        if matches!(element, Element::Complex(_)) && start[start.len() - 1] == stop[stop.len() - 1] {
+            continue;
+        }
+        let part = got.memory(at).map_err(raised)?.map(Arc::new);
+        let memory = |part| Memory { typed: TypedPart { part, element }, cells: Cells::Owned, loan: None };
+        facts.push((element.outer(start).to_vec(), element.outer(stop).to_vec(), part.map(memory)));
+    }
+    Ok(facts)
+}
+
 /// The parts of an array; of one without dimensions the only one, at the process that has it.
 pub fn parts(py: Python<'_>, typed: &Typed) -> PyResult<Vec<Py<Part>>> {
     let parts = detached(py, || typed.array.parts())?;

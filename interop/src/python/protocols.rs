@@ -96,6 +96,29 @@ pub fn validate_distarray(described: &Bound<'_, PyAny>) -> (bool, String) {
     distarray::validate(&read(described))
 }
 
+/// Whether a dim_data, all entries of a part, is well-formed without its buffer; and why not. Local.
+#[pyfunction]
+pub fn validate_dim_data(dim_data: &Bound<'_, PyAny>) -> (bool, String) {
+    distarray::validate_dim_data(&read(dim_data))
+}
+
+/// Whether one entry of a dim_data is well-formed; and why not. Local.
+#[pyfunction]
+pub fn validate_dim_dict(dim_dict: &Bound<'_, PyAny>) -> (bool, String) {
+    distarray::validate_dim_dict(&read(dim_dict))
+}
+
+/// The ranks of a part's (left, right) neighbours per dimension, from its own description alone; None at the
+/// ends of dimensions that are not periodic. ValueError for what is malformed. Local.
+#[pyfunction]
+pub fn neighbors_from_distarray<'py>(
+    py: Python<'py>,
+    described: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let part = distarray::PartDescription::parse(&read(described)).map_err(refused)?;
+    PyTuple::new(py, part.neighbors().map_err(refused)?)
+}
+
 /// Whether a description is well-formed; and why not.
 #[pyfunction]
 pub fn validate_partitioned(described: &Bound<'_, PyAny>) -> (bool, String) {

@@ -208,11 +208,12 @@ def partitioned(array: BaseArray, shown: list[_native.Part] | None = None) -> di
     described = _native.export_partitioned(dist, everyone)
     described["get"] = get
     local = []
-    # Where something is replicated there are fewer boxes than parts; each is held by the owner.
+    # Where something is replicated there are fewer boxes than parts, and any copy is as good.
     for position, entry in described["partitions"].items():
-        owner = dist.owner(entry["start"]) if all(entry["shape"]) else _empty(dist, entry["shape"])
-        if owner in parts:
-            entry["data"] = _visible(parts[owner])
+        holders = dist.holders(entry["start"]) if all(entry["shape"]) else [_empty(dist, entry["shape"])]
+        here = next((part for part in holders if part in parts), None)
+        if here is not None:
+            entry["data"] = _visible(parts[here])
             local.append(position)
     if team.ranks > 1:
         described["locals"] = local
