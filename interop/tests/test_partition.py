@@ -25,9 +25,9 @@ def test_places_in_the_grid():
 def test_neighbours():
     grid = world().cartesian((2, 3))
     assert grid.neighbor_ranks(1) == ((None, 4), (0, 2)) and grid.neighbor_ranks(5) == ((2, None), (4, None))
-    assert grid.neighbor_ranks(5, periodic=True) == ((2, 2), (4, 3))
+    assert grid.neighbor_ranks(5, periodic=(True, True)) == ((2, 2), (4, 3))
     assert grid.neighbor_ranks(0, periodic=(False, True)) == ((None, 3), (2, 1))
-    assert world(1).neighbor_ranks() == ((None, None),) and world(1).neighbor_ranks(periodic=True) == ((0, 0),)
+    assert world(1).neighbor_ranks() == ((None, None),) and world(1).neighbor_ranks(periodic=[True]) == ((0, 0),)
     for rank in range(6):
         for d, (left, right) in enumerate(grid.neighbor_ranks(rank)):
             for other, step in ((left, -1), (right, 1)):
@@ -241,7 +241,7 @@ def test_sums_in_place_along_axes_and_in_memory_of_others():
 
 REFUSED = [
     (lambda p: p.rank, ValueError, "Partition.rank: expected a process with one member"),
-    (lambda p: p.index, ValueError, "that has those of ranks [0, 1, 2, 3, 4, 5]; name one"),
+    (lambda p: p.index, ValueError, "Partition.index: expected a process with one member, given one with ranks [0, 1, 2, 3, 4, 5]; name a rank"),
     (lambda p: p.neighbor_ranks(), ValueError, "Partition.neighbor_ranks"),
     (lambda p: p.neighbor_ranks(6), IndexError, "below 6"),
     (lambda p: p.neighbor_ranks(0, periodic=(True, True)), ValueError, "1"),
@@ -252,7 +252,7 @@ REFUSED = [
     (lambda p: p.broadcast_data(1, 6), ValueError, "below 6"),
     (lambda p: p.inclusive([1]).broadcast_data(1, 0, p), ValueError, "inside"),
     (lambda p: p.broadcast_data(1, 0, world(2)), ValueError, "one world"),
-    (lambda p: p.allgather_data([1]), ValueError, "expected 6 values, one per member of this process, given 1"),
+    (lambda p: p.allgather_data([1]), ValueError, "expected 6 values, given 1; pass one per member of this process"),
     (lambda p: p.broadcast_data(lambda: 1), (AttributeError, __import__("pickle").PicklingError), "pickle"),
     (lambda p: pt.ones(6, team=p.team).resized((2, 3)), ValueError, "resized"),
     (lambda p: pt.ones(6, team=p.team).resized((-1,)), ValueError, "-1"),

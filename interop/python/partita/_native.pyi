@@ -150,7 +150,7 @@ class Team:
     def __hash__(self) -> int: ...
 
 class _Division(Protocol):
-    """An entry of ``dims``: an object with ``bounds``, ``block_size``, ``indices_per_part`` and ``one_to_one``, or ``is_replicated``."""
+    """An entry of ``dims``: an object with ``bounds``, ``block_size``, ``indices_per_part`` and ``one_to_one``, or a mark."""
 
 _Widths: TypeAlias = int | Sequence[int | tuple[int, int]]
 
@@ -202,7 +202,7 @@ class Distribution:
     def owner(self, index: int | Sequence[int]) -> int:
         """The part that owns a cell."""
     def holders(self, index: int | Sequence[int]) -> list[int]:
-        """Every part that holds a cell, the owner first: several where a dimension is replicated, or lists have copies."""
+        """Every part that holds a cell, the owner first."""
     def to_local(self, index: int | Sequence[int]) -> tuple[int, tuple[int, ...]]:
         """The part that owns a cell, and the cell's place in the part's stored memory, halo included."""
     def to_global(self, part: int, local_index: int | Sequence[int]) -> tuple[int, ...]:
@@ -517,23 +517,22 @@ class Partition:
     @property
     def index(self) -> tuple[int, ...]:
         """The place of this process's member in the grid: on a line its rank alone; ValueError as for `rank`."""
-    def cartesian_index(self, rank: int) -> tuple[int, ...]:
-        """The place of a rank in the grid."""
+    def cartesian_index(self, rank: int | None = None) -> tuple[int, ...]:
+        """The place of a rank in the grid, by default that of this process's member."""
     def neighbor_ranks(
-        self, rank: int | None = None, periodic: bool | Sequence[bool] = False
+        self, rank: int | None = None, periodic: Sequence[bool] | None = None
     ) -> tuple[tuple[int | None, int | None], ...]:
         """The ranks (left, right) of a rank per dimension of the grid, by default of this process's member. None at the ends of
-        dimensions that are not `periodic`, a bool or one per dimension."""
+        dimensions that are not `periodic`, of which there is a bool for each."""
     def sub_topology(self, keep: Sequence[bool], rank: int | None = None) -> Partition:
         """The members that differ from a rank, by default that of this process's member, along the dimensions of the grid that
         are kept alone, in a grid of these; as `MPI_Cart_sub`."""
     def broadcast_data(self, value: Any, root: int = 0, source: Partition | None = None) -> Any:
-        """A small value that one member has, at all of them: any object that pickle takes, of which the others need know
-        nothing. ``value`` counts in the process of the member of rank ``root``, of this partition or of ``source``, a part of it.
-        Collective over the processes that have members; in others ValueError."""
+        """A small object, which pickle takes, of the member of rank ``root`` of this partition, or of ``source``, a part of it, at all
+        members. Collective over the processes that have members; in others ValueError."""
     def allgather_data(self, values: Sequence[Any]) -> list[Any]:
-        """The small values of all members, by rank, at each of them: any objects that pickle takes. ``values`` has one per member
-        of this process, by rank. Collective over the processes that have members; in others ValueError."""
+        """Small objects of all members at each of them, by rank; ``values`` are those of this process's members. Collective over the
+        processes that have members; in others ValueError."""
     def inclusive(self, ranks: Sequence[int]) -> Partition:
         """The members with these ranks, in the order of the list, on a line."""
     def union(self, other: Partition) -> Partition:
@@ -648,8 +647,8 @@ def distribution_of(team: Team, facts: Any) -> Distribution:
 def export_distarray(part: Part) -> tuple[dict[str, Any], tuple[int, ...], Stored]:
     """A part's description in `__distarray__`, its buffer None; that buffer's shape, and its memory."""
 
-def export_partitioned(dist: Distribution, locations: Sequence[tuple[str, int, str]]) -> dict[str, Any]:
-    """`__partitioned__` of a distribution, with None as data and `get`."""
+def export_partitioned(dist: Distribution, locations: Sequence[tuple[str, int, str]]) -> tuple[dict[str, Any], list[list[int]]]:
+    """`__partitioned__` of a distribution, with None as data and `get`; and the parts that hold each entry."""
 
 def read_distarray(parts: list[Any], team: Team | None = None) -> Distribution:
     """The distribution that the descriptions of all parts, in order, describe together."""

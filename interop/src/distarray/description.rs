@@ -53,14 +53,11 @@ impl PartDescription {
 
     /// The ranks of the (left, right) neighbours in every dimension, from this description alone; none at the
     /// ends of dimensions that are not periodic.
-    pub fn neighbors(&self) -> Result<Vec<(Option<usize>, Option<usize>)>> {
-        let found = || {
-            let each = |of: fn(&DimDict) -> i64| self.dims.iter().map(of).collect::<Vec<i64>>();
-            let grid = ProcessGrid::new(&each(|dim| dim.grid_size))?;
-            let periodic: Vec<bool> = self.dims.iter().map(DimDict::periodic).collect();
-            grid.neighbors(grid.part(&each(|dim| dim.grid_rank))?, &periodic)
-        };
-        found().map_err(|error: IndexError| Refusal::new(error.to_string()).of_protocol(PROTOCOL))
+    pub fn neighbors(&self) -> std::result::Result<Vec<(Option<usize>, Option<usize>)>, IndexError> {
+        let each = |of: fn(&DimDict) -> i64| self.dims.iter().map(of).collect::<Vec<i64>>();
+        let (grid, rank) = (ProcessGrid::new(&each(|dim| dim.grid_size))?, each(|dim| dim.grid_rank));
+        let periodic: Vec<bool> = self.dims.iter().map(DimDict::periodic).collect();
+        grid.neighbors(grid.part(&rank)?, &periodic)
     }
 
     /// The description with its buffer in place.

@@ -12,7 +12,7 @@ use super::arrays::array::Array;
 use super::arrays::convert::tuple;
 use super::arrays::typed::Typed;
 use super::device::Team;
-use super::distribution::{Distribution, Flags};
+use super::distribution::Distribution;
 use super::runtime::{detached, raised, released};
 use crate::complex;
 use crate::element::Element;
@@ -46,16 +46,15 @@ impl Partition {
         if let Some(rank) = given {
             return Ok(counted(operation, vec![rank])?[0]);
         }
-        let (here, expected) = (self.0.ranks_here(), "expected a process with one member of the partition");
-        match here[..] {
-            [rank] => Ok(rank),
-            [] => Err(PyValueError::new_err(format!(
-                "{operation}: {expected}, given an inactive one; ask first whether it is `active`"
-            ))),
-            _ => Err(PyValueError::new_err(format!(
-                "{operation}: {expected}, given one that has those of ranks {here:?}; name one of the ranks"
-            ))),
-        }
+        let here = self.0.ranks_here();
+        let [rank] = here[..] else {
+            let text =
+                format!("{operation}: expected a process with one member, given one with ranks {here:?}");
+            return Err(PyValueError::new_err(format!(
+                "{text}; name a rank, or ask first if it is `active`"
+            )));
+        };
+        Ok(rank)
     }
 }
 
@@ -109,26 +108,27 @@ impl Partition {
     /// The place of this process's member in the grid: on a line its rank alone; ValueError as for `rank`.
     #[getter]
     fn index<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        tuple(py, &self.0.members().cartesian_index(self.rank_or("Partition.index", None)?).map_err(raised)?)
+        self.cartesian_index(py, None)
     }
 
-    /// The place of a rank in the grid.
-    fn cartesian_index<'py>(&self, py: Python<'py>, rank: i64) -> PyResult<Bound<'py, PyTuple>> {
-        let rank = self.rank_or("Partition.cartesian_index", Some(rank))?;
+    /// The place of a rank in the grid, by default that of this process's member.
+    #[pyo3(signature = (rank = None))]
+    fn cartesian_index<'py>(&self, py: Python<'py>, rank: Option<i64>) -> PyResult<Bound<'py, PyTuple>> {
+        let rank = self.rank_or("Partition.index", rank)?;
         tuple(py, &self.0.members().cartesian_index(rank).map_err(raised)?)
     }
 
     /// The ranks (left, right) of a rank per dimension of the grid, by default of this process's member. None
-    /// at the ends of dimensions that are not `periodic`, a bool or one per dimension.
-    #[pyo3(signature = (rank = None, periodic = Flags::Everywhere(false)))]
+    /// at the ends of dimensions that are not `periodic`, of which there is a bool for each.
+    #[pyo3(signature = (rank = None, periodic = None))]
     fn neighbor_ranks<'py>(
         &self,
         py: Python<'py>,
         rank: Option<i64>,
-        periodic: Flags,
+        periodic: Option<Vec<bool>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let rank = self.rank_or("Partition.neighbor_ranks", rank)?;
-        let periodic = periodic.of(self.0.shape().rank());
+        let periodic = periodic.unwrap_or_else(|| vec![false; self.0.shape().rank()]);
         PyTuple::new(py, self.0.members().neighbor_ranks(rank, &periodic).map_err(raised)?)
     }
 
@@ -140,9 +140,8 @@ impl Partition {
         self.0.sub_topology(rank, &keep).map(Partition).map_err(raised)
     }
 
-    /// A small value that one member has, at all of them: any object that pickle takes, of which the others
-    /// need know nothing. `value` counts in the process of the member of rank `root`, of this partition or of
-    /// `source`, a part of it. Collective over the processes that have members; in others ValueError.
+    /// A small object, which pickle takes, of the member of rank `root` of this partition, or of `source`, a
+    /// part of it, at all members. Collective over the processes that have members; in others ValueError.
     #[pyo3(signature = (value, root = 0, source = None))]
     fn broadcast_data<'py>(
         &self,
@@ -157,21 +156,17 @@ impl Partition {
         unpacked(py, &detached(py, || from.broadcast_data(root, &self.0, data))?)
     }
 
-    /// The small values of all members, by rank, at each of them: any objects that pickle takes. `values` has
-    /// one per member of this process, by rank. Collective over the processes that have members; in others
-    /// ValueError.
+    /// Small objects of all members at each of them, by rank; `values` are those of this process's members.
+    /// Collective over the processes that have members; in others ValueError.
     fn allgather_data<'py>(
         &self,
         py: Python<'py>,
         values: Vec<Bound<'py, PyAny>>,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let here = self.0.ranks_here();
-        if values.len() != here.len() {
-            let (expected, given) = (here.len(), values.len());
-            return Err(PyValueError::new_err(format!(
-                "Partition.allgather_data: expected {expected} values, one per member of this process, given \
-                 {given}; pass a list"
-            )));
+        let (expected, given) = (self.0.ranks_here().len(), values.len());
+        if given != expected {
+            let text = format!("Partition.allgather_data: expected {expected} values, given {given}");
+            return Err(PyValueError::new_err(format!("{text}; pass one per member of this process")));
         }
         let mut mine = values.iter().map(packed).collect::<PyResult<Vec<Data>>>()?.into_iter();
         let next = move |_| mine.next().unwrap_or_else(|| Data::line::<u8>(&[]));
@@ -352,8 +347,8 @@ fn joined(
     Ok(Typed { array, element })
 }
 
-/// An operator that is being applied: work that is queued before `finish` runs while elements travel. The array
-/// it is applied to may be assigned to meanwhile.
+/// An operator that is being applied: work that is queued before `finish` runs while elements travel. The
+/// array it is applied to may be assigned to meanwhile.
 #[pyclass(frozen, module = "partita")]
 pub struct PendingCollective {
     element: Element,
@@ -362,20 +357,13 @@ pub struct PendingCollective {
 
 type UnderWay = partita::array::collective::PendingCollective;
 
-impl PendingCollective {
-    fn take(&self) -> Option<Vec<UnderWay>> {
-        self.under_way.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
-
 #[pymethods]
 impl PendingCollective {
     /// Waits for what is under way, and gives the result, once. Collective over the world.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let under_way = self.take().ok_or_else(|| {
-            let text = "finish: expected an operator under way, given one that was finished; start it again";
-            PyValueError::new_err(text)
-        })?;
+        let text = "finish: expected an operator under way, given one that was finished; start it again";
+        let under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let under_way = under_way.ok_or_else(|| PyValueError::new_err(text))?;
         let ended = || joined(self.element, under_way.into_iter().map(UnderWay::finish));
         made(Bound::new(py, Array::of(detached(py, ended)?))?)
     }
@@ -384,7 +372,7 @@ impl PendingCollective {
 /// What others wait for is sent all the same, without the interpreter's lock.
 impl Drop for PendingCollective {
     fn drop(&mut self) {
-        let under_way = self.take();
+        let under_way = self.under_way.get_mut().map(Option::take);
         let _ = Python::try_attach(|py| released(py, || drop(under_way)));
     }
 }

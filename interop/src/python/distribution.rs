@@ -13,20 +13,10 @@ use super::runtime::raised;
 /// An entry of `dims`: an object of `partita._api.dims`, by its attributes.
 #[derive(FromPyObject)]
 enum Division<'py> {
-    Block {
-        bounds: Option<Vec<i64>>,
-    },
-    Cyclic {
-        block_size: i64,
-    },
-    Unstructured {
-        indices_per_part: Vec<Bound<'py, PyAny>>,
-        one_to_one: bool,
-    },
-    Replicated {
-        #[pyo3(attribute("is_replicated"))]
-        _marked: bool,
-    },
+    Block { bounds: Option<Vec<i64>> },
+    Cyclic { block_size: i64 },
+    Unstructured { indices_per_part: Vec<Bound<'py, PyAny>>, one_to_one: bool },
+    Replicated { _is_replicated: bool },
 }
 
 /// Widths of halo or boundary: everywhere the same, or per dimension, or per dimension (below, above).
@@ -72,23 +62,10 @@ impl Widths {
     }
 }
 
-/// A flag of all dimensions, or of each.
 #[derive(FromPyObject)]
-pub enum Flags {
-    /// The same in all.
+enum Flags {
     Everywhere(bool),
-    /// One per dimension.
     PerDimension(Vec<bool>),
-}
-
-impl Flags {
-    /// One per dimension.
-    pub fn of(self, rank: usize) -> Vec<bool> {
-        match self {
-            Flags::Everywhere(flag) => vec![flag; rank],
-            Flags::PerDimension(flags) => flags,
-        }
-    }
 }
 
 /// A shape, or the extent of the only dimension.
@@ -181,8 +158,10 @@ impl Distribution {
             builder = builder.boundary(&lo, &hi);
         }
         if let Some(periodic) = periodic {
-            let flags = given::<Flags>(periodic, "periodic", "a bool or one per dimension")?;
-            builder = builder.periodic(&flags.of(rank));
+            builder = builder.periodic(&match given(periodic, "periodic", "a bool or one per dimension")? {
+                Flags::Everywhere(flag) => vec![flag; rank],
+                Flags::PerDimension(flags) => flags,
+            });
         }
         if let Some(dims) = dims {
             builder = divided(builder, dims, rank)?;
@@ -259,8 +238,7 @@ impl Distribution {
         self.dist.owner(&cell("owner", index)?).map_err(raised)
     }
 
-    /// Every part that holds a cell, the owner first: several where a dimension is replicated, or lists have
-    /// copies.
+    /// Every part that holds a cell, the owner first.
     fn holders(&self, index: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
         self.dist.holders(&cell("holders", index)?).map_err(raised)
     }

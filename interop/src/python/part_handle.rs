@@ -54,11 +54,12 @@ impl Stored {
     }
 }
 
-/// The first cell of a section of a requested box, its end, and its memory if it has cells.
-pub type SectionFacts = (Vec<i64>, Vec<i64>, Option<Memory>);
+/// A part's number, and of each section of the box that it requested the first cell, the end, and memory of
+/// what is not empty.
+pub type RequestedFacts = (usize, Vec<(Vec<i64>, Vec<i64>, Option<Memory>)>);
 
-/// The sections of a requested box, empty ones included.
-pub fn sections(got: &array::Requested, element: Element) -> PyResult<Vec<SectionFacts>> {
+/// The facts of a requested box of such elements.
+pub fn requested(got: &array::Requested, element: Element) -> PyResult<RequestedFacts> {
     let mut facts = Vec::new();
     for (at, section) in got.sections().enumerate() {
         let (start, stop) = (section.region.start(), section.region.stop());
@@ -70,7 +71,7 @@ pub fn sections(got: &array::Requested, element: Element) -> PyResult<Vec<Sectio
         let memory = |part| Memory { typed: TypedPart { part, element }, cells: Cells::Owned, loan: None };
         facts.push((element.outer(start).to_vec(), element.outer(stop).to_vec(), part.map(memory)));
     }
-    Ok(facts)
+    Ok((got.part(), facts))
 }
 
 /// The parts of an array; of one without dimensions the only one, at the process that has it.

@@ -2,7 +2,8 @@
 
 use partita::index::{DimMap, Distribution};
 use partita_interop::distarray::{
-    Kind, PartDescription, VERSION, parse_all, to_distribution, validate, validate_dim_data, validate_dim_dict,
+    Kind, PartDescription, VERSION, parse_all, to_distribution, validate, validate_dim_data,
+    validate_dim_dict,
 };
 use partita_interop::value::{Buffer, Dict, Refusal, Value};
 
@@ -271,7 +272,8 @@ fn adjacent_parts_must_agree_except_on_their_boundary() {
 
 #[test]
 fn neighbours_follow_from_one_description() {
-    let dist = Distribution::builder(&[8, 9, 4]).grid(&[2, 3, 1]).periodic(&[false, true, true]).build().unwrap();
+    let periodic = [false, true, true];
+    let dist = Distribution::builder(&[8, 9, 4]).grid(&[2, 3, 1]).periodic(&periodic).build().unwrap();
     for (part, said) in export(&dist).iter().enumerate() {
         assert_eq!(said.neighbors().unwrap(), dist.neighbors(part).unwrap());
     }
@@ -284,7 +286,8 @@ fn neighbours_follow_from_one_description() {
 fn entries_are_validated_without_a_buffer() {
     let (good, empty) = (b((1, 2), 6, 3, 6), Value::Dict(Dict::default()));
     assert_eq!(validate_dim_dict(&good), (true, String::new()));
-    assert!(validate_dim_dict(&empty).0 && validate_dim_data(&Value::Tuple(vec![empty.clone(), good.clone()])).0);
+    assert!(validate_dim_dict(&empty).0);
+    assert!(validate_dim_data(&Value::Tuple(vec![empty, good.clone()])).0);
     let wrong = b((1, 2), 6, 3, 7);
     let (fine, reason) = validate_dim_dict(&wrong);
     assert!(!fine && reason.starts_with("__distarray__: ['stop']: expected"), "{reason}");

@@ -2,6 +2,7 @@
 //! data.
 
 use partita_kernels::{DType, Scalar};
+use rustc_hash::FxHashMap;
 
 use crate::array::{Array, Element};
 use crate::error::{Error, Result};
@@ -127,8 +128,8 @@ impl Partition {
     /// Collective over the processes that have members of `to`.
     ///
     /// # Errors
-    /// A process without such members, at once; a root outside `self`; members outside `to`; partitions of two
-    /// worlds; those of the wire.
+    /// A process without such members, at once; a root outside `self`; members outside `to`; partitions of
+    /// two worlds; those of the wire.
     pub fn broadcast_data(&self, root: usize, to: &Partition, data: impl FnOnce() -> Data) -> Result<Data> {
         self.check_world("broadcast_data", to)?;
         let Some(&id) = self.members.ids().get(root) else {
@@ -136,11 +137,10 @@ impl Partition {
             return Err(Error::invalid("broadcast_data", expected, root.to_string(), "name a member"));
         };
         to.members.value_from(&self.members, id)?;
-        let Some((with, ranks)) = to.active("broadcast_data")? else { return Ok(data()) };
+        let Some(all) = self.world.wire() else { return Ok(data()) };
         let mine = if self.world.is_here(id) { data().to_message() } else { Vec::new() };
-        let all = ranks.all_gather("broadcast_data", &mine)?;
-        let from = with.iter().position(|&rank| rank == self.world.rank_of(id));
-        from.and_then(|from| Data::from_messages(&all[from]).next()).ok_or_else(spoilt)
+        let messages = to.all_gather("broadcast_data", all, &mine)?;
+        Data::from_messages(&messages[&self.world.rank_of(id)]).next().ok_or_else(spoilt)
     }
 
     /// The contributions of all members, in rank order, at all of them. `data` is called with the ranks that
@@ -152,21 +152,18 @@ impl Partition {
     /// A process without members, at once; those of the wire.
     pub fn allgather_data(&self, mut data: impl FnMut(usize) -> Data) -> Result<Vec<Data>> {
         let ids = self.members.ids();
-        let Some((with, ranks)) = self.active("allgather_data")? else {
-            return Ok((0..ids.len()).map(data).collect());
-        };
+        let Some(all) = self.world.wire() else { return Ok((0..ids.len()).map(data).collect()) };
         let mine: Vec<u8> = self.ranks_here().into_iter().flat_map(|rank| data(rank).to_message()).collect();
-        let all = ranks.all_gather("allgather_data", &mine)?;
-        // Every process sent its members' in their order.
-        let mut messages: Vec<_> = all.iter().map(|bytes| Data::from_messages(bytes)).collect();
-        let at = |id: &usize| with.iter().position(|&rank| rank == self.world.rank_of(*id));
-        ids.iter().map(|id| at(id).and_then(|at| messages[at].next()).ok_or_else(spoilt)).collect()
+        // Every process sends its members' in their order.
+        let messages = self.all_gather("allgather_data", all, &mine)?;
+        let mut of_rank: FxHashMap<usize, _> =
+            messages.iter().map(|(&rank, bytes)| (rank, Data::from_messages(bytes))).collect();
+        let mut next = |id: &usize| of_rank.get_mut(&self.world.rank_of(*id)).and_then(Iterator::next);
+        ids.iter().map(|id| next(id).ok_or_else(spoilt)).collect()
     }
 
-    /// The processes that have members, in ascending order; none where there is one alone. Who is not among
-    /// them cannot communicate.
-    fn active(&self, operation: &'static str) -> Result<Option<(Vec<usize>, Ranks)>> {
-        let Some(all) = self.world.wire() else { return Ok(None) };
+    /// The bytes of every process that has members, by its rank in the world. Others cannot communicate.
+    fn all_gather(&self, operation: &'static str, all: &Ranks, mine: &[u8]) -> Result<Messages> {
         let mut with: Vec<usize> = self.members.ids().iter().map(|&id| self.world.rank_of(id)).collect();
         with.sort_unstable();
         with.dedup();
@@ -174,7 +171,7 @@ impl Partition {
             let (expected, given) = ("a process that has a member", format!("rank {}", all.rank()));
             return Err(Error::invalid(operation, expected, given, "ask first whether it is active"));
         };
-        Ok(Some((with, ranks)))
+        Ok(with.into_iter().zip(ranks.all_gather(operation, mine)?).collect())
     }
 
     pub(super) fn check_world(&self, operation: &'static str, other: &Partition) -> Result<()> {
@@ -201,6 +198,9 @@ impl Partition {
         ))
     }
 }
+
+/// The bytes of each rank.
+type Messages = FxHashMap<usize, Vec<u8>>;
 
 /// Host data that says what it is: elements of any type in C order of any shape.
 #[derive(Clone, PartialEq, Debug)]

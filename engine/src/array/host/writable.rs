@@ -78,7 +78,11 @@ impl Array {
     ///
     /// # Errors
     /// Another team, type or division; those of [`Array::eval`]. The array then keeps its value.
-    #[doc = example!("let mut v = u.clone();" "v.overwrite(&(&u * 2))?;" "assert_eq!(v.get(&[1, 2])?, 10.0.into());")]
+    #[doc = example!(
+        "let mut v = &u + 0;"
+        "v.overwrite(&(&u * 2))?;"
+        "assert_eq!(v.get(&[1, 2])?, 10.0.into());"
+    )]
     pub fn overwrite(&mut self, value: &Array) -> Result<()> {
         let (dist, given) = (self.distribution()?, value.distribution()?);
         if !dist.same_layout(&given) || (self.team(), self.dtype()) != (value.team(), value.dtype()) {

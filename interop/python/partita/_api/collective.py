@@ -133,13 +133,7 @@ def all_sum_reduce(over: Partition, axes: int | Sequence[int]) -> Collective:
 def all_reduce_(x: Array, over: Partition | None = None, axes: int | Sequence[int] | None = None) -> Array:
     """What `all_sum_reduce` makes of ``x``, written to the memory of ``x``, which stays where it is unless something else, such as
     a copy or a part, still has the old value. By default over all members of its team, in the grid of its distribution, along all
-    axes; members hold blocks of one shape. Computes. Collective over the world.
-
-    Returns
-    -------
-    Array
-        ``x`` itself.
-    """
+    axes; members hold blocks of one shape. Gives ``x`` itself. Computes. Collective over the world."""
     if not isinstance(x, Array):
         raise TypeError(f"all_reduce_: expected a partita.Array, given {type(x).__name__}; convert with partita.asarray")
     over = over or Partition(x.team, x.dist.grid if x.ndim else None)

@@ -56,7 +56,7 @@ class Replicated:
     Operations read the part's own copy, assignment changes all. Of a distribution's parts the first along the dimension owns the
     elements; `Distribution.holders` names all. There is no halo. The copies that `from_parts` takes should be equal."""
 
-    is_replicated: ClassVar[bool] = True
+    _is_replicated: ClassVar[bool] = True
 
     def __repr__(self) -> str:
         return "partita.Replicated()"

@@ -293,51 +293,21 @@ class BaseArray(_native.ArrayBase):
         return type(self)(self._native.redistribute(dist))
 
     def resized(self, shape: int | Sequence[int]) -> Self:
-        """An array of another shape, divided in the same way: elements at indices of both shapes are kept, the others are zero.
-        Blocks at given bounds, and lists, say nothing of another shape: NotImplementedError. Declared halos are left out. Computes.
-        Collective.
-
-        Parameters
-        ----------
-        shape : int or tuple of int
-            Of as many dimensions.
-
-        Examples
-        --------
-        >>> import partita as pt
-        >>> pt.ones((2, 2)).resized((1, 3)).tolist()
-        [[1.0, 1.0, 0.0]]
-        """
+        """An array of another shape of as many dimensions, divided in the same way: elements at indices of both shapes are kept, the
+        others are zero. Blocks at given bounds, and lists, say nothing of another shape: NotImplementedError. Declared halos are left
+        out. Computes. Collective."""
         return made(self._native.resized(list(shape_of(shape))))  # type: ignore[no-any-return]
 
     def request(self, boxes: Sequence[Sequence[tuple[int, int]]]) -> list[Requested]:
-        """Brings a box of cells to each part: cells that the part owns stay where they are, others come from their owners. The values
-        are those at the time of the call. Computes. Collective.
+        """Fetches a box of cells for each part; ``numpy()`` of each result is the box. Cells that the part owns stay where they are,
+        others are copies from their owners. The values are those at the time of the call. Computes. Collective.
 
         Parameters
         ----------
         boxes : sequence of boxes
             One per part of this process, in order: (start, stop) per dimension. Boxes may overlap, be empty, or lie elsewhere than
-            the part; along periodic dimensions they may go beyond the ends.
-
-        Returns
-        -------
-        list of Requested
-            One per part of this process; ``numpy()`` of each is the box.
-
-        Raises
-        ------
-        ValueError, IndexError
-            For another number of boxes, and boxes outside the array.
-        NotImplementedError
-            For dimensions that are not blocks.
-
-        Examples
-        --------
-        >>> import partita as pt
-        >>> u = pt.arange(6, team=pt.Team(2, "host"))
-        >>> [got.numpy().tolist() for got in u.request([[(1, 5)], [(0, 2)]])]
-        [[1, 2, 3, 4], [0, 1]]
+            the part; along periodic dimensions they may go beyond the ends, along others that is an IndexError. Dimensions that
+            are not blocks raise NotImplementedError.
         """
         here = len(self.team.local_members)
         if len(boxes) != here:

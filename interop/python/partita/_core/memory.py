@@ -240,22 +240,20 @@ def host_of(part: Any) -> Any:
 
 
 class Section(NamedTuple):
-    """A piece of a requested box: what the part owns of it, or what lies on one side of that in each dimension."""
+    """A piece of a requested box, from ``start`` to ``stop``: what the part owns of it, or what lies on one side of that in each
+    dimension. ``memory`` exports DLPack, that of what the part owns is the array's own; None of an empty piece."""
 
-    #: The first cell.
     start: tuple[int, ...]
-    #: The end.
     stop: tuple[int, ...]
-    #: The cells, which other packages read by DLPack; None of an empty piece. What the part owns is in the array's own memory.
     memory: _native.Memory | None
 
 
 class Requested(NamedTuple):
-    """The box of cells that `Array.request` brought to a part."""
+    """The box of cells that a part has from `Array.request`. In one dimension its sections are left halo, own cells and right halo;
+    there are three per dimension, in C order, empty ones included."""
 
     part: int
     dtype: DType
-    #: In one dimension left halo, own cells, right halo; three per dimension, in C order, empty ones included.
     sections: list[Section]
 
     @property

@@ -22,13 +22,10 @@ use crate::element::Element;
 use crate::foreign::bytes;
 use crate::python::device::Team;
 use crate::python::distribution::Distribution;
-use crate::python::part_handle::{self, Part};
+use crate::python::part_handle::{self, Part, RequestedFacts};
 use crate::python::runtime::{detached, raised};
 
 pub use super::handle::Array;
-
-/// The number of a part, and the sections of the box that it asked for.
-type Requested = (usize, Vec<part_handle::SectionFacts>);
 
 fn same_team(operation: &str, value: &Typed, dist: &Distribution) -> PyResult<()> {
     if dist.team == *value.array.team() {
@@ -494,16 +491,15 @@ impl Array {
         detached(py, moved).map(Array::of)
     }
 
-    /// The elements at the indices of another shape too, divided in the same way, and zeros elsewhere. Computes.
+    /// An array of another shape, divided in the same way. Computes.
     fn resized(&self, py: Python<'_>, shape: Vec<i64>) -> PyResult<Array> {
         let value = self.value(py)?;
         let shape = value.per_dimension(shape, 2);
         detached(py, || value.with(value.array.resize(&shape)?)).map(Array::of)
     }
 
-    /// Brings a box of cells to every part. For each part of this process its number and the sections of its
-    /// box: first cell, end, and memory if there are cells. Computes.
-    fn request(&self, py: Python<'_>, boxes: Vec<Vec<(i64, i64)>>) -> PyResult<Vec<Requested>> {
+    /// Gets a box of cells for every part; what each part of this process has then. Computes.
+    fn request(&self, py: Python<'_>, boxes: Vec<Vec<(i64, i64)>>) -> PyResult<Vec<RequestedFacts>> {
         let value = self.value(py)?;
         let asked = |spans: Vec<(i64, i64)>| {
             let (start, stop): (Vec<i64>, Vec<i64>) = value.per_dimension(spans, (0, 2)).into_iter().unzip();
@@ -512,7 +508,7 @@ impl Array {
         let boxes = boxes.into_iter().map(asked).collect::<Result<Vec<Region>, _>>().map_err(raised)?;
         let got = detached(py, || value.array.request(&boxes))?;
         let here = got.iter().filter(|got| value.array.team().is_here(got.part()));
-        here.map(|got| Ok((got.part(), part_handle::sections(got, value.element)?))).collect()
+        here.map(|got| part_handle::requested(got, value.element)).collect()
     }
 
     /// The elements that `axes` select: per dimension of the result (dimension, start, step, count), or
