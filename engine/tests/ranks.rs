@@ -260,6 +260,36 @@ fn collectives_are_the_same_over_ranks() {
     println!("ran: rank-collectives 21");
 }
 
+/// Members of some ranks exchange data often, each at its own speed; the other rank cannot, and waits for
+/// nobody.
+#[test]
+fn some_ranks_exchange_data_without_the_others() {
+    use partita::array::collective::Data;
+    let program = |team: &Team| -> Result<()> {
+        let world = Partition::world(team)?;
+        for n in 0..300usize {
+            let some = world.inclusive(&[2, n % 2])?;
+            let number = |rank: usize| Data::line(&[(n + rank) as i64]);
+            if some.ranks_here().is_empty() {
+                let refused = [
+                    some.allgather_data(number).is_err(),
+                    some.broadcast_data(0, &some, || number(0)).is_err(),
+                ];
+                assert_eq!(refused, [true, true]);
+                continue;
+            }
+            assert_eq!(some.allgather_data(number)?, [number(0), number(1)]);
+            assert_eq!(some.broadcast_data(1, &some, || number(1))?, number(1));
+            assert_eq!(some.sub_topology(0, &[true])?.allgather_data(number)?.len(), 2);
+        }
+        assert_eq!(world.allgather_data(|rank| Data::line(&[rank as i64]))?.len(), 3);
+        Ok(())
+    };
+    for result in threads::run(3, |ranks| program(&over(&ranks, 1)?)) {
+        result.unwrap().unwrap();
+    }
+}
+
 /// Boxes that members request (the Dist dialect's `repartition`), over ranks: what this rank's members get.
 #[test]
 fn requests_are_answered_over_ranks() {

@@ -61,7 +61,7 @@ def test_every_public_function_is_described():
 
 def test_classes_that_programs_use_are_described():
     made = [pt.Team, pt.Distribution, pt.Partition, pt.Block, pt.Cyclic, pt.Unstructured, pt.Loop, pt.DType, pt.default_team, pt.vectorize]
-    for kind in (*made, pt.Array, pt.Device, pt.Part, pt.Collective, pt.ufunc, pt.finfo, pt.iinfo, pt.random.Generator):
+    for kind in (*made, pt.Replicated, pt.Array, pt.Device, pt.Part, pt.Collective, pt.ufunc, pt.finfo, pt.iinfo, pt.random.Generator):
         doc = inspect.getdoc(kind)
         assert "Examples\n--------\n" in doc, kind
         assert kind not in made or "Parameters\n----------\n" in doc, kind

@@ -27,6 +27,7 @@ BLOCKS = [pt.Block([0, 4, 11, 15]), pt.Block([0, 6, 11, 18])]
         ("line-block-cyclic", lambda: host(23, 3, dims=[pt.Cyclic(3)])),
         ("line-unstructured", lambda: host(16, 4, dims=[pt.Unstructured(LISTS)])),
         ("line-copies", lambda: host(12, 3, dims=[pt.Unstructured(COPIES, one_to_one=False)])),
+        ("line-replicated", lambda: host(12, 3, dims=[pt.Replicated()])),
         ("plane-halo-boundary", lambda: host((15, 18), 9, grid=(3, 3), dims=BLOCKS, halo=((1, 1), (2, 2)), boundary=1)),
         ("plane-cyclic", lambda: host((13, 17), 6, grid=(2, 3), dims=[pt.Cyclic(3), pt.Cyclic(2)])),
         ("cube-slices", lambda: host((4, 8, 9), 8, grid=(2, 2, 2), dims=[None, None, pt.Cyclic(2)])),

@@ -43,6 +43,12 @@ def test_programs_without_mpi(ranks, count, tmp_path):
     assert code == 0 and f"ok: {count} programs on {ranks} ranks" in out, out
 
 
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_partitions_without_mpi(ranks):
+    code, out, _ = launch(ranks, RANKS / "partitions.py")
+    assert code == 0 and f"ok: partitions on {ranks} ranks" in out, out
+
+
 @pytest.mark.parametrize("kind, others", [("raise", "compute"), ("raise", "sleep"), ("raise", "catch"), ("exit", "compute"), ("return", "compute")])
 def test_ends_without_mpi(kind, others):
     """Whatever the others do, the job ends, and who failed is reported by all ranks."""

@@ -92,6 +92,12 @@ def test_mpi_communicators(order):
     assert code == 0 and "ok: communicators on 3 ranks" in out, out
 
 
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_mpi_partitions(ranks):
+    code, out, _ = job(ranks, RANKS / "partitions.py")
+    assert code == 0 and f"ok: partitions on {ranks} ranks" in out, out
+
+
 def test_mpi_gradients():
     """Processes with and without members go back together."""
     pytest.importorskip("torch")

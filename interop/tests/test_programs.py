@@ -83,7 +83,7 @@ def run(seeds):
 def test_fixed_seeds(where, capsys):
     wrong, kinds = run(range(FIXED))
     assert not wrong, "\n\n".join(wrong)
-    every = {"even", "block", "cyclic", "unstructured", "copies", "halo", "periodic", "other team"}
+    every = {"even", "block", "cyclic", "unstructured", "copies", "replicated", "halo", "periodic", "other team"}
     assert set(kinds) == every and min(kinds.values()) > FIXED / 20, kinds
     with capsys.disabled():
         print(f"\nran: {where}-programs {FIXED}")

@@ -53,6 +53,35 @@ def test_distarray_describes_one_part_as_the_protocol_requires():
     np.testing.assert_array_equal(pt.from_distarray(one, team=one.team).numpy(), HOST)
 
 
+def test_neighbours_follow_from_one_description():
+    """Of every part, from what it says alone; as the distribution knows them, which needs all."""
+    for grid, periodic in (((2, 2), False), ((4, 1), True), ((1, 4), (True, False)), ((2, 2), (False, True))):
+        dist = pt.Distribution((10, 7), team=pt.Team(4, "host"), grid=grid, halo=1, periodic=periodic)
+        for n, part in enumerate(pt.asarray(HOST, dist=dist).parts):
+            assert pt.neighbors_from_distarray(part.__distarray__()) == dist.neighbors(n), (grid, periodic, n)
+    dealt = pt.Distribution((10, 7), team=pt.Team(3, "host"), dims=[pt.Cyclic(), None])
+    assert pt.neighbors_from_distarray(pt.zeros((10, 7), dist=dealt).parts[1].__distarray__()) == ((0, 2), (None, None))
+    alone = pt.asarray(HOST, dist=pt.Distribution((10, 7), team=pt.Team(1, "host"), periodic=True))
+    assert pt.neighbors_from_distarray(alone.__distarray__()) == ((0, 0), (0, 0))
+    assert pt.neighbors_from_distarray(pt.asarray(1.5).parts[0].__distarray__()) == ()
+    with pytest.raises(ValueError, match="__distarray__: "):
+        pt.neighbors_from_distarray({**alone.__distarray__(), "dim_data": ({}, {"dist_type": "n"})})
+
+
+def test_entries_are_validated_without_a_buffer():
+    described = pt.asarray(HOST, dist=pt.Distribution((10, 7), team=pt.Team(4, "host"), grid=(2, 2), halo=1)).parts[3].__distarray__()
+    dim_data = described["dim_data"]
+    assert pt.validate_dim_data(dim_data) == (True, "") == pt.validate_dim_data(()) == pt.validate_dim_data(({}, {}))
+    assert all(pt.validate_dim_dict(dim) == (True, "") for dim in (*dim_data, {}))
+    lists = {"dist_type": "u", "size": 4, "proc_grid_size": 2, "proc_grid_rank": 0, "indices": np.array([3, 1])}
+    assert pt.validate_dim_dict(lists) == (True, "") and pt.validate_dim_data((lists, dim_data[0])) == (True, "")
+    for key, value in (("dist_type", "x"), ("size", -1), ("proc_grid_size", 0), ("proc_grid_rank", 2), ("start", 11), ("stop", 9), ("padding", (9, 9)), ("other", 1)):
+        valid, reason = pt.validate_dim_dict({**dim_data[0], key: value})
+        assert valid is False and key in reason, reason
+        valid, reason = pt.validate_dim_data((dim_data[1], {**dim_data[0], key: value}))
+        assert valid is False and "dim_data[1]" in reason and key in reason, reason
+
+
 def test_partitioned_round_trip(team):
     n = team.size
     for dist in (pt.Distribution((10, 7), team=team), pt.Distribution((10, 7), team=team, grid=(1, n), halo=1)):
@@ -247,7 +276,9 @@ STRANGE = [
 
 @pytest.mark.parametrize("at", range(len(STRANGE)))
 def test_validators_refuse_anything_strange_and_never_raise(at):
-    for validate in (pt.validate_distarray, pt.validate_partitioned):
+    # No dimensions, and one that is not divided, are well-formed.
+    is_empty = type(STRANGE[at]) in (tuple, dict) and not STRANGE[at]
+    for validate in (pt.validate_distarray, pt.validate_partitioned, *([] if is_empty else [pt.validate_dim_data, pt.validate_dim_dict])):
         valid, reason = validate(STRANGE[at])
         assert valid is False and len(reason) > 10
 

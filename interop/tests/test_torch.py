@@ -41,6 +41,46 @@ def test_gradients(name):
     assert torch.autograd.gradcheck(operator, blocks)
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_results_are_the_memory_of_arrays(name, monkeypatch):
+    """Forward and back: a tensor is the memory of the part that was computed, alone, as long as the tensor lives."""
+    torch = pytest.importorskip("torch")
+    make, shapes = CASES[name]
+    addresses = []
+
+    def apply(*given):
+        parts, layout = _local.apply(*given)
+        addresses.extend(np.from_dlpack(part).ctypes.data for part in parts)
+        return parts, layout
+
+    monkeypatch.setattr(operators, "apply", apply)
+    blocks = [torch.rand(shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
+    results = make()(*blocks)
+    assert [tensor.data_ptr() for tensor in results] == addresses and all(tensor.is_contiguous() for tensor in results)
+    addresses.clear()
+    gradients = torch.autograd.grad([tensor.sum() for tensor in results], blocks)
+    assert [gradient.data_ptr() for gradient in gradients] == addresses
+    # Nobody else has it: not the blocks, nor what is computed next, whatever is written.
+    before = [block.detach().clone() for block in blocks]
+    tensors = [tensor.detach() for tensor in (*results, *gradients)]
+    for n, tensor in enumerate(tensors):
+        tensor.fill_(n)
+    others = make()(*blocks)
+    assert all(bool((tensor == n).all()) for n, tensor in enumerate(tensors)) and len(others) == len(results)
+    assert all(map(torch.equal, blocks, before))
+
+
+def test_results_are_not_their_operands_memory():
+    """Where every element stays where it is, too: writing to the result leaves the operand as it is."""
+    torch = pytest.importorskip("torch")
+    everyone = world()
+    for operator in (operators.repartition(everyone, everyone), operators.all_sum_reduce(everyone, ())):
+        blocks = [torch.arange(2.0) + 2 * n for n in range(4)]
+        for block, result in zip(blocks, operator(*blocks), strict=True):
+            result.fill_(-1)
+            assert block.min() >= 0
+
+
 def test_weights_get_the_sum_of_their_copies_gradients():
     torch = pytest.importorskip("torch")
     weight = torch.tensor([1.0, 2.0], requires_grad=True)

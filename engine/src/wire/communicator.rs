@@ -66,6 +66,8 @@ pub(super) struct CommunicatorState {
     pub sent: HashMap<usize, u64>,
     pub expected: HashMap<usize, u64>,
     pub open_sends: VecDeque<(usize, Request)>,
+    /// Communicators of some of the members.
+    pub groups: HashMap<Vec<usize>, Arc<Communicator>>,
     /// Receives that were posted and not completed, by sender.
     pub open_receives: HashMap<usize, VecDeque<PostedReceive>>,
 }

@@ -85,8 +85,8 @@ impl Ranks {
         self.0.endpoint.wire.name()
     }
 
-    /// Some of the ranks, in this order; `None` on a rank that is not among them. Collective among these
-    /// ranks.
+    /// Some of the ranks, in this order; `None` on a rank that is not among them. The same ranks are the same
+    /// communicator, whose operations go on in their order. Collective among these ranks.
     ///
     /// # Errors
     /// Unknown or repeated ranks.
@@ -98,15 +98,21 @@ impl Ranks {
         }
         let Some(rank) = ranks.iter().position(|&rank| rank == self.rank()) else { return Ok(None) };
         let members: Vec<usize> = ranks.iter().map(|&rank| self.0.members[rank]).collect();
-        let state = locked(&self.0.state);
-        let name = hash(&(self.0.name, &members));
-        let (computed, elements) = (state.computed, state.elements);
-        let history = hash(&(name, state.history));
-        let state =
-            Mutex::new(CommunicatorState { computed, elements, history, ..CommunicatorState::default() });
-        let communicator =
-            Communicator { endpoint: Arc::clone(&self.0.endpoint), name, members, rank, state };
-        Ok(Some(Ranks(Arc::new(communicator), Epoch::default())))
+        if members == self.0.members {
+            return Ok(Some(self.clone()));
+        }
+        let mut own = locked(&self.0.state);
+        let (computed, elements, before) = (own.computed, own.elements, own.history);
+        let begun = || {
+            let name = hash(&(self.0.name, &members));
+            let history = hash(&(name, before));
+            let state = CommunicatorState { computed, elements, history, ..CommunicatorState::default() };
+            let (endpoint, members, state) =
+                (Arc::clone(&self.0.endpoint), members.clone(), Mutex::new(state));
+            Arc::new(Communicator { endpoint, name, members, rank, state })
+        };
+        let group = own.groups.entry(members.clone()).or_insert_with(begun);
+        Ok(Some(Ranks(Arc::clone(group), Epoch::default())))
     }
 
     /// The ranks of a job that this process belongs to.

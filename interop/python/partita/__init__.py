@@ -24,7 +24,7 @@ from ._api.defaults import (
     default_team as default_team, get_default_dtype as get_default_dtype, get_default_team as get_default_team,
     set_default_dtype as set_default_dtype, set_default_team as set_default_team,
 )  # fmt: skip
-from ._api.dims import Block as Block, Cyclic as Cyclic, Unstructured as Unstructured
+from ._api.dims import Block as Block, Cyclic as Cyclic, Replicated as Replicated, Unstructured as Unstructured
 from ._api.files import load as load, load_state as load_state, save as save, save_state as save_state
 from ._api.loop import Loop as Loop
 from ._api.sharing.map_parts import PartBlock as PartBlock, Stream as Stream, map_parts as map_parts
@@ -144,6 +144,7 @@ from ._numpy.ufuncs.table import (
 )  # fmt: skip
 from ._native import (
     Device as Device, Distribution as Distribution, Part as Part, Team as Team, devices as devices, end as _end,
+    neighbors_from_distarray as neighbors_from_distarray, validate_dim_data as validate_dim_data, validate_dim_dict as validate_dim_dict,
     validate_distarray as validate_distarray, validate_partitioned as validate_partitioned, version as _version,
 )  # fmt: skip
 from .errors import (

@@ -19,6 +19,7 @@ __all__ = [
     "Memory",
     "Part",
     "Partition",
+    "PendingCollective",
     "SavedState",
     "Selection",
     "Stored",
@@ -36,6 +37,7 @@ __all__ = [
     "live_exports",
     "made",
     "mpi_library",
+    "neighbors_from_distarray",
     "plain",
     "plain1",
     "read_distarray",
@@ -47,6 +49,8 @@ __all__ = [
     "export_partitioned",
     "set_rules",
     "set_watched",
+    "validate_dim_data",
+    "validate_dim_dict",
     "validate_distarray",
     "validate_partitioned",
     "version",
@@ -119,6 +123,10 @@ class Team:
     def wire(self) -> str | None:
         """The carrier of messages between the processes: ``"TCP"``, or the name of an MPI library. None for one process."""
     @property
+    def messages(self) -> int:
+        """The number of boxes of cells that have travelled from one member to another so far, on one device or between two, by
+        the plans of arrays on this team; equal teams that were made apart count apart. Local."""
+    @property
     def ranks(self) -> int:
         """The number of processes of the team."""
     @property
@@ -142,7 +150,7 @@ class Team:
     def __hash__(self) -> int: ...
 
 class _Division(Protocol):
-    """An entry of ``dims``: an object with ``bounds``, ``block_size``, or ``indices_per_part`` and ``one_to_one``."""
+    """An entry of ``dims``: an object with ``bounds``, ``block_size``, ``indices_per_part`` and ``one_to_one``, or a mark."""
 
 _Widths: TypeAlias = int | Sequence[int | tuple[int, int]]
 
@@ -193,6 +201,8 @@ class Distribution:
         """The cells of a part: per dimension (start, stop), or an index array where they are no range."""
     def owner(self, index: int | Sequence[int]) -> int:
         """The part that owns a cell."""
+    def holders(self, index: int | Sequence[int]) -> list[int]:
+        """Every part that holds a cell, the owner first."""
     def to_local(self, index: int | Sequence[int]) -> tuple[int, tuple[int, ...]]:
         """The part that owns a cell, and the cell's place in the part's stored memory, halo included."""
     def to_global(self, part: int, local_index: int | Sequence[int]) -> tuple[int, ...]:
@@ -454,6 +464,10 @@ class Array:
     def roll(self, offsets: Sequence[int]) -> Array: ...
     def squeeze(self, axes: Sequence[int]) -> Array: ...
     def redistribute(self, dist: Distribution) -> Array: ...
+    def resized(self, shape: Sequence[int]) -> Array: ...
+    def request(
+        self, boxes: Sequence[Sequence[tuple[int, int]]]
+    ) -> list[tuple[int, list[tuple[list[int], list[int], Memory | None]]]]: ...
     def rearranged(self, axes: Sequence[tuple[int | None, int, int, int]]) -> Array: ...
     def fourier(self, axes: Sequence[int], inverse: bool, scale: float) -> Array: ...
     def reshaped(self, shape: Sequence[int]) -> Array: ...
@@ -491,6 +505,34 @@ class Partition:
     """Some members of a team, in an order and a grid, over which arrays are divided."""
 
     def __new__(cls, team: Team, grid: Sequence[int] | None = None) -> Partition: ...
+    @property
+    def size(self) -> int:
+        """Number of members. Local, as is all but what says otherwise: every process knows every partition."""
+    @property
+    def active(self) -> bool:
+        """True if this process has a member. One that has none cannot communicate in the partition: an error."""
+    @property
+    def rank(self) -> int:
+        """The rank of this process's member; ValueError if it has none, or several."""
+    @property
+    def index(self) -> tuple[int, ...]:
+        """The place of this process's member in the grid: on a line its rank alone; ValueError as for `rank`."""
+    def cartesian_index(self, rank: int | None = None) -> tuple[int, ...]:
+        """The place of a rank in the grid, by default that of this process's member."""
+    def neighbor_ranks(
+        self, rank: int | None = None, periodic: Sequence[bool] | None = None
+    ) -> tuple[tuple[int | None, int | None], ...]:
+        """The ranks (left, right) of a rank per dimension of the grid, by default of this process's member. None at the ends of
+        dimensions that are not `periodic`, of which there is a bool for each."""
+    def sub_topology(self, keep: Sequence[bool], rank: int | None = None) -> Partition:
+        """The members that differ from a rank, by default that of this process's member, along the dimensions of the grid that
+        are kept alone, in a grid of these; as `MPI_Cart_sub`."""
+    def broadcast_data(self, value: Any, root: int = 0, source: Partition | None = None) -> Any:
+        """A small object, which pickle takes, of the member of rank ``root`` of this partition, or of ``source``, a part of it, at all
+        members. Collective over the processes that have members; in others ValueError."""
+    def allgather_data(self, values: Sequence[Any]) -> list[Any]:
+        """Small objects of all members at each of them, by rank; ``values`` are those of this process's members. Collective over the
+        processes that have members; in others ValueError."""
     def inclusive(self, ranks: Sequence[int]) -> Partition:
         """The members with these ranks, in the order of the list, on a line."""
     def union(self, other: Partition) -> Partition:
@@ -549,10 +591,20 @@ class Collective:
     def name(self) -> str:
         """The name."""
     def forward(self, x: Array) -> Array: ...
+    def overwrite(self, x: Array) -> None: ...
+    def start(self, x: Array) -> PendingCollective: ...
     def explain(self, x: Array) -> str: ...
     def __eq__(self, value: object, /) -> bool: ...
     def __ne__(self, value: object, /) -> bool: ...
     __hash__ = None  # type: ignore[assignment]
+
+@final
+class PendingCollective:
+    """An operator that is being applied: work that is queued before `finish` runs while elements travel. The array it is applied to
+    may be assigned to meanwhile."""
+
+    def finish(self) -> Any:
+        """Waits for what is under way, and gives the result, once. Collective over the world."""
 
 @final
 class Loop:
@@ -595,8 +647,8 @@ def distribution_of(team: Team, facts: Any) -> Distribution:
 def export_distarray(part: Part) -> tuple[dict[str, Any], tuple[int, ...], Stored]:
     """A part's description in `__distarray__`, its buffer None; that buffer's shape, and its memory."""
 
-def export_partitioned(dist: Distribution, locations: Sequence[tuple[str, int, str]]) -> dict[str, Any]:
-    """`__partitioned__` of a distribution, with None as data and `get`."""
+def export_partitioned(dist: Distribution, locations: Sequence[tuple[str, int, str]]) -> tuple[dict[str, Any], list[list[int]]]:
+    """`__partitioned__` of a distribution, with None as data and `get`; and the parts that hold each entry."""
 
 def read_distarray(parts: list[Any], team: Team | None = None) -> Distribution:
     """The distribution that the descriptions of all parts, in order, describe together."""
@@ -606,6 +658,16 @@ def read_partitioned(described: Any, team: Team | None = None) -> Distribution:
 
 def validate_distarray(described: Any) -> tuple[bool, str]:
     """Whether a description, or a list of those of all parts, is well-formed; and why not."""
+
+def validate_dim_data(dim_data: Any) -> tuple[bool, str]:
+    """Whether a dim_data, all entries of a part, is well-formed without its buffer; and why not. Local."""
+
+def validate_dim_dict(dim_dict: Any) -> tuple[bool, str]:
+    """Whether one entry of a dim_data is well-formed; and why not. Local."""
+
+def neighbors_from_distarray(described: Any) -> tuple[tuple[int | None, int | None], ...]:
+    """The ranks of a part's (left, right) neighbours per dimension, from its own description alone; None at the ends of
+    dimensions that are not periodic. ValueError for what is malformed. Local."""
 
 def validate_partitioned(described: Any) -> tuple[bool, str]:
     """Whether a description is well-formed; and why not."""

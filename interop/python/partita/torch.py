@@ -36,8 +36,9 @@ class Differentiable:
         self.operator = operator
 
     def __call__(self, *blocks: Any) -> tuple[Any, ...]:
-        """The results, by rank of the target's members, in memory of torch's own. A process that has none of them gets one
-        empty tensor, through which it takes part in going back: let its loss depend on it, and go back on all processes."""
+        """The results, by rank of the target's members, in the memory where they were computed, which is theirs alone. A process
+        that has none of them gets one empty tensor, through which it takes part in going back: let its loss depend on it, and go
+        back on all processes."""
         # Without tensors of its own a process would not be asked to go back, and the others would wait for it.
         anchor = _torch().empty(0, requires_grad=self.operator.source.team.ranks > 1)
         made: tuple[Any, ...] = _function().apply(self.operator, anchor, *blocks)
@@ -64,8 +65,8 @@ def _backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
 
 
 def _owned(parts: list[Any]) -> tuple[Any, ...]:
-    # A value of ours never changes; what is given to torch may be written to.
-    return tuple(_torch().from_dlpack(part).clone() for part in parts)
+    # Torch may write to what it gets: results are in fresh memory, which nothing else has any more. People expect to reshape them.
+    return tuple(_torch().from_dlpack(part).contiguous() for part in parts)
 
 
 #: The function of autograd, once torch is there to make it of.

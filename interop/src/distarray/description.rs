@@ -1,5 +1,7 @@
 //! [`PartDescription`]: the `__distarray__` of one part, its reading, and what all parts must agree in.
 
+use partita::index::{IndexError, ProcessGrid};
+
 use super::dim::{DimDict, Kind, check_column, check_same};
 use crate::value::{Refusal, Result, Value};
 
@@ -49,6 +51,15 @@ impl PartDescription {
         self.dims.iter().map(DimDict::extent).collect()
     }
 
+    /// The ranks of the (left, right) neighbours in every dimension, from this description alone; none at the
+    /// ends of dimensions that are not periodic.
+    pub fn neighbors(&self) -> std::result::Result<Vec<(Option<usize>, Option<usize>)>, IndexError> {
+        let each = |of: fn(&DimDict) -> i64| self.dims.iter().map(of).collect::<Vec<i64>>();
+        let (grid, rank) = (ProcessGrid::new(&each(|dim| dim.grid_size))?, each(|dim| dim.grid_rank));
+        let periodic: Vec<bool> = self.dims.iter().map(DimDict::periodic).collect();
+        grid.neighbors(grid.part(&rank)?, &periodic)
+    }
+
     /// The description with its buffer in place.
     pub fn to_value(&self, buffer: Value) -> Value {
         let [major, minor, patch] = self.version;
@@ -76,7 +87,7 @@ fn version(value: &Value) -> Result<[u32; 3]> {
 }
 
 /// Reads `dim_data`; with the shape of the buffer where there is one.
-fn dims(value: &Value, shape: Option<&[i64]>) -> Result<Vec<DimDict>> {
+pub(super) fn dims(value: &Value, shape: Option<&[i64]>) -> Result<Vec<DimDict>> {
     let dicts = value.as_tuple()?;
     if let Some(shape) = shape.filter(|shape| shape.len() != dicts.len()) {
         let expected = format!("{} entries, one per dimension of the buffer", shape.len());

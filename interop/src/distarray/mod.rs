@@ -54,9 +54,24 @@ pub fn check_all(parts: &[PartDescription]) -> Result<()> {
 /// Whether an object is a well-formed description, and why not; for the description of one part or, as a
 /// list, of all.
 pub fn validate(value: &Value) -> (bool, String) {
-    let read = match value {
+    verdict(match value {
         Value::List(parts) => parse_all(parts).map(drop),
         one => PartDescription::parse(one).map(drop),
-    };
+    })
+}
+
+/// The same for a `dim_data` without its buffer.
+pub fn validate_dim_data(value: &Value) -> (bool, String) {
+    verdict(
+        description::dims(value, None).map(drop).map_err(|e| e.under_key("dim_data").of_protocol(PROTOCOL)),
+    )
+}
+
+/// The same for one entry of a `dim_data`.
+pub fn validate_dim_dict(value: &Value) -> (bool, String) {
+    verdict(DimDict::parse(value, None).map(drop).map_err(|refusal| refusal.of_protocol(PROTOCOL)))
+}
+
+fn verdict(read: Result<()>) -> (bool, String) {
     read.map_or_else(|refusal| (false, refusal.to_string()), |()| (true, String::new()))
 }

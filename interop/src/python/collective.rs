@@ -1,18 +1,22 @@
 //! The classes of partitions of teams and of linear operators between arrays over them.
 
+use std::sync::{Mutex, PoisonError};
+
+use partita::array::collective::Data;
 use partita::plan::Plan;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyBytes, PyTuple};
 
 use super::arrays::array::Array;
 use super::arrays::convert::tuple;
 use super::arrays::typed::Typed;
 use super::device::Team;
 use super::distribution::Distribution;
-use super::runtime::{detached, raised};
+use super::runtime::{detached, raised, released};
 use crate::complex;
 use crate::element::Element;
+use crate::foreign::array_object::made;
 
 /// Some members of a team, in an order and a grid, over which arrays are divided.
 #[pyclass(frozen, eq, module = "partita")]
@@ -24,6 +28,34 @@ fn counted(operation: &str, given: Vec<i64>) -> PyResult<Vec<usize>> {
     given.iter().map(|&n| usize::try_from(n)).collect::<Result<_, _>>().map_err(|_| {
         PyValueError::new_err(format!("{operation}: expected numbers from 0, given {given:?}; count from 0"))
     })
+}
+
+/// A small Python value as data for other processes.
+fn packed(value: &Bound<'_, PyAny>) -> PyResult<Data> {
+    let bytes = value.py().import("pickle")?.call_method1("dumps", (value,))?.extract::<Vec<u8>>()?;
+    Ok(Data::line(&bytes))
+}
+
+fn unpacked<'py>(py: Python<'py>, data: &Data) -> PyResult<Bound<'py, PyAny>> {
+    py.import("pickle")?.call_method1("loads", (PyBytes::new(py, &data.bytes),))
+}
+
+impl Partition {
+    /// A rank that is given, or that of this process's member.
+    fn rank_or(&self, operation: &str, given: Option<i64>) -> PyResult<usize> {
+        if let Some(rank) = given {
+            return Ok(counted(operation, vec![rank])?[0]);
+        }
+        let here = self.0.ranks_here();
+        let [rank] = here[..] else {
+            let text =
+                format!("{operation}: expected a process with one member, given one with ranks {here:?}");
+            return Err(PyValueError::new_err(format!(
+                "{text}; name a rank, or ask first if it is `active`"
+            )));
+        };
+        Ok(rank)
+    }
 }
 
 #[pymethods]
@@ -53,6 +85,93 @@ impl Partition {
     /// The same members in a grid, in C order.
     fn cartesian(&self, shape: Vec<i64>) -> PyResult<Partition> {
         self.0.cartesian(&shape).map(Partition).map_err(raised)
+    }
+
+    /// Number of members. Local, as is all but what says otherwise: every process knows every partition.
+    #[getter]
+    fn size(&self) -> usize {
+        self.0.members().size()
+    }
+
+    /// True if this process has a member. One that has none cannot communicate in the partition: an error.
+    #[getter]
+    fn active(&self) -> bool {
+        !self.0.ranks_here().is_empty()
+    }
+
+    /// The rank of this process's member; ValueError if it has none, or several.
+    #[getter]
+    fn rank(&self) -> PyResult<usize> {
+        self.rank_or("Partition.rank", None)
+    }
+
+    /// The place of this process's member in the grid: on a line its rank alone; ValueError as for `rank`.
+    #[getter]
+    fn index<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        self.cartesian_index(py, None)
+    }
+
+    /// The place of a rank in the grid, by default that of this process's member.
+    #[pyo3(signature = (rank = None))]
+    fn cartesian_index<'py>(&self, py: Python<'py>, rank: Option<i64>) -> PyResult<Bound<'py, PyTuple>> {
+        let rank = self.rank_or("Partition.index", rank)?;
+        tuple(py, &self.0.members().cartesian_index(rank).map_err(raised)?)
+    }
+
+    /// The ranks (left, right) of a rank per dimension of the grid, by default of this process's member. None
+    /// at the ends of dimensions that are not `periodic`, of which there is a bool for each.
+    #[pyo3(signature = (rank = None, periodic = None))]
+    fn neighbor_ranks<'py>(
+        &self,
+        py: Python<'py>,
+        rank: Option<i64>,
+        periodic: Option<Vec<bool>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let rank = self.rank_or("Partition.neighbor_ranks", rank)?;
+        let periodic = periodic.unwrap_or_else(|| vec![false; self.0.shape().rank()]);
+        PyTuple::new(py, self.0.members().neighbor_ranks(rank, &periodic).map_err(raised)?)
+    }
+
+    /// The members that differ from a rank, by default that of this process's member, along the dimensions of
+    /// the grid that are kept alone, in a grid of these; as `MPI_Cart_sub`.
+    #[pyo3(signature = (keep, rank = None))]
+    fn sub_topology(&self, keep: Vec<bool>, rank: Option<i64>) -> PyResult<Partition> {
+        let rank = self.rank_or("Partition.sub_topology", rank)?;
+        self.0.sub_topology(rank, &keep).map(Partition).map_err(raised)
+    }
+
+    /// A small object, which pickle takes, of the member of rank `root` of this partition, or of `source`, a
+    /// part of it, at all members. Collective over the processes that have members; in others ValueError.
+    #[pyo3(signature = (value, root = 0, source = None))]
+    fn broadcast_data<'py>(
+        &self,
+        value: &Bound<'py, PyAny>,
+        root: i64,
+        source: Option<&Partition>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, from) = (value.py(), &source.unwrap_or(self).0);
+        let root = counted("Partition.broadcast_data", vec![root])?[0];
+        let mine = from.ranks_here().contains(&root).then(|| packed(value)).transpose()?;
+        let data = move || mine.unwrap_or_else(|| Data::line::<u8>(&[]));
+        unpacked(py, &detached(py, || from.broadcast_data(root, &self.0, data))?)
+    }
+
+    /// Small objects of all members at each of them, by rank; `values` are those of this process's members.
+    /// Collective over the processes that have members; in others ValueError.
+    fn allgather_data<'py>(
+        &self,
+        py: Python<'py>,
+        values: Vec<Bound<'py, PyAny>>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let (expected, given) = (self.0.ranks_here().len(), values.len());
+        if given != expected {
+            let text = format!("Partition.allgather_data: expected {expected} values, given {given}");
+            return Err(PyValueError::new_err(format!("{text}; pass one per member of this process")));
+        }
+        let mut mine = values.iter().map(packed).collect::<PyResult<Vec<Data>>>()?.into_iter();
+        let next = move |_| mine.next().unwrap_or_else(|| Data::line::<u8>(&[]));
+        let all = detached(py, || self.0.allgather_data(next))?;
+        all.iter().map(|data| unpacked(py, data)).collect()
     }
 
     /// The numbers of its members in the team it was made from, by rank.
@@ -174,16 +293,22 @@ impl Collective {
     /// Applies it. Recorded: computing the result is collective over the world that the partitions are of.
     fn forward(&self, py: Python<'_>, x: &Array) -> PyResult<Array> {
         let value = x.value(py)?;
-        let forward = |real: &partita::Array| self.operator.forward(real);
-        let made = || match value.element {
-            Element::Real(_) => forward(&value.array).map(Typed::from),
-            Element::Complex(_) => {
-                let halves = [0, 1].map(|which| forward(&complex::part(&value.array, which)));
-                let [re, im] = halves;
-                Ok(Typed { array: complex::joined(&re?, &im?)?, element: value.element })
-            }
-        };
-        detached(py, made).map(Array::of)
+        let applied = |real: &partita::Array| self.operator.forward(real);
+        detached(py, || joined(value.element, real_arrays(&value).iter().map(applied))).map(Array::of)
+    }
+
+    /// Applies it and writes the result into the memory of the array. Computes; collective over the world.
+    fn overwrite(&self, py: Python<'_>, x: &Array) -> PyResult<()> {
+        let result = self.forward(py, x)?.value(py)?;
+        x.changed(py, &result, |target, result| target.overwrite(result))
+    }
+
+    /// Begins to apply it; `finish` gives the result. Computes; both are collective over the world.
+    fn start(&self, py: Python<'_>, x: &Array) -> PyResult<PendingCollective> {
+        let value = x.value(py)?;
+        let begun = |real: &partita::Array| self.operator.start(real);
+        let under_way = detached(py, || real_arrays(&value).iter().map(begun).collect())?;
+        Ok(PendingCollective { element: value.element, under_way: Mutex::new(Some(under_way)) })
     }
 
     /// The bytes that it sends for an array, link by link.
@@ -198,5 +323,56 @@ impl Collective {
     fn __repr__(&self) -> String {
         let (from, to) = (self.operator.source().members(), self.operator.target().members());
         format!("<partita.Collective {} from grid {} to grid {}>", self.name, from.grid(), to.grid())
+    }
+}
+
+/// An array, or the real and imaginary parts of one.
+fn real_arrays(value: &Typed) -> Vec<partita::Array> {
+    match value.element {
+        Element::Real(_) => vec![value.array.clone()],
+        Element::Complex(_) => [0, 1].map(|which| complex::part(&value.array, which)).to_vec(),
+    }
+}
+
+/// The array of these elements of which such are the parts.
+fn joined(
+    element: Element,
+    parts: impl Iterator<Item = partita::Result<partita::Array>>,
+) -> partita::Result<Typed> {
+    let parts = parts.collect::<partita::Result<Vec<partita::Array>>>()?;
+    let array = match &parts[..] {
+        [re, im] => complex::joined(re, im)?,
+        _ => parts[0].clone(),
+    };
+    Ok(Typed { array, element })
+}
+
+/// An operator that is being applied: work that is queued before `finish` runs while elements travel. The
+/// array it is applied to may be assigned to meanwhile.
+#[pyclass(frozen, module = "partita")]
+pub struct PendingCollective {
+    element: Element,
+    under_way: Mutex<Option<Vec<UnderWay>>>,
+}
+
+type UnderWay = partita::array::collective::PendingCollective;
+
+#[pymethods]
+impl PendingCollective {
+    /// Waits for what is under way, and gives the result, once. Collective over the world.
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let text = "finish: expected an operator under way, given one that was finished; start it again";
+        let under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let under_way = under_way.ok_or_else(|| PyValueError::new_err(text))?;
+        let ended = || joined(self.element, under_way.into_iter().map(UnderWay::finish));
+        made(Bound::new(py, Array::of(detached(py, ended)?))?)
+    }
+}
+
+/// What others wait for is sent all the same, without the interpreter's lock.
+impl Drop for PendingCollective {
+    fn drop(&mut self) {
+        let under_way = self.under_way.get_mut().map(Option::take);
+        let _ = Python::try_attach(|py| released(py, || drop(under_way)));
     }
 }

@@ -219,6 +219,13 @@ impl Team {
         self.0.wire().filter(|ranks| ranks.count() > 1).map(partita::wire::Ranks::wire_name)
     }
 
+    /// The number of boxes of cells that have travelled from one member to another so far, on one device or
+    /// between two, by the plans of arrays on this team; equal teams that were made apart count apart. Local.
+    #[getter]
+    fn messages(&self) -> u64 {
+        self.0.messages()
+    }
+
     /// The number of processes of the team.
     #[getter]
     fn ranks(&self) -> usize {

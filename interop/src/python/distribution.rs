@@ -16,6 +16,7 @@ enum Division<'py> {
     Block { bounds: Option<Vec<i64>> },
     Cyclic { block_size: i64 },
     Unstructured { indices_per_part: Vec<Bound<'py, PyAny>>, one_to_one: bool },
+    Replicated { _is_replicated: bool },
 }
 
 /// Widths of halo or boundary: everywhere the same, or per dimension, or per dimension (below, above).
@@ -237,6 +238,11 @@ impl Distribution {
         self.dist.owner(&cell("owner", index)?).map_err(raised)
     }
 
+    /// Every part that holds a cell, the owner first.
+    fn holders(&self, index: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+        self.dist.holders(&cell("holders", index)?).map_err(raised)
+    }
+
     /// The part that owns a cell, and the cell's place in the part's stored memory, halo included.
     fn to_local<'py>(
         &self,
@@ -356,7 +362,7 @@ fn divided(
     dims: &Bound<'_, PyAny>,
     rank: usize,
 ) -> PyResult<DistributionBuilder> {
-    let expected = "a Block, Cyclic, Unstructured or None per dimension";
+    let expected = "a Block, Cyclic, Unstructured, Replicated or None per dimension";
     let dims: Vec<Option<Division<'_>>> = given(dims, "dims", expected)?;
     if dims.len() != rank {
         let text =
@@ -368,6 +374,7 @@ fn divided(
             None | Some(Division::Block { bounds: None }) => builder,
             Some(Division::Block { bounds: Some(bounds) }) => builder.bounds(d, bounds),
             Some(Division::Cyclic { block_size }) => builder.cyclic(d, *block_size),
+            Some(Division::Replicated { .. }) => builder.replicated(d),
             Some(Division::Unstructured { indices_per_part, one_to_one }) => {
                 let lists = indices_per_part.iter().map(indices).collect::<PyResult<Vec<Vec<i64>>>>()?;
                 builder.map(d, DimMap::unstructured(&lists, *one_to_one).map_err(raised)?)

@@ -34,7 +34,7 @@ mod _native {
     #[pymodule_export]
     use super::arrays::state::{SavedState, save_npy, save_state};
     #[pymodule_export]
-    use super::collective::{Collective, Partition};
+    use super::collective::{Collective, Partition, PendingCollective};
     #[pymodule_export]
     use super::device::{Device, Team, abort, choose_default_team, get_default_team, leave};
     #[pymodule_export]
@@ -45,8 +45,8 @@ mod _native {
     use super::part_handle::{Memory, Part, Stored};
     #[pymodule_export]
     use super::protocols::{
-        export_distarray, export_partitioned, read_distarray, read_partitioned, validate_distarray,
-        validate_partitioned,
+        export_distarray, export_partitioned, neighbors_from_distarray, read_distarray, read_partitioned,
+        validate_dim_data, validate_dim_dict, validate_distarray, validate_partitioned,
     };
     #[pymodule_export]
     use super::runtime::end;

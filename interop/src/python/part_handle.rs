@@ -54,6 +54,26 @@ impl Stored {
     }
 }
 
+/// A part's number, and of each section of the box that it requested the first cell, the end, and memory of
+/// what is not empty.
+pub type RequestedFacts = (usize, Vec<(Vec<i64>, Vec<i64>, Option<Memory>)>);
+
+/// The facts of a requested box of such elements.
+pub fn requested(got: &array::Requested, element: Element) -> PyResult<RequestedFacts> {
+    let mut facts = Vec::new();
+    for (at, section) in got.sections().enumerate() {
+        let (start, stop) = (section.region.start(), section.region.stop());
+        // Pairs of real and imaginary part are cut, too: into nothing, all, and nothing.
+        if matches!(element, Element::Complex(_)) && start[start.len() - 1] == stop[stop.len() - 1] {
+            continue;
+        }
+        let part = got.memory(at).map_err(raised)?.map(Arc::new);
+        let memory = |part| Memory { typed: TypedPart { part, element }, cells: Cells::Owned, loan: None };
+        facts.push((element.outer(start).to_vec(), element.outer(stop).to_vec(), part.map(memory)));
+    }
+    Ok((got.part(), facts))
+}
+
 /// The parts of an array; of one without dimensions the only one, at the process that has it.
 pub fn parts(py: Python<'_>, typed: &Typed) -> PyResult<Vec<Py<Part>>> {
     let parts = detached(py, || typed.array.parts())?;

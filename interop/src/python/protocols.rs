@@ -32,19 +32,20 @@ pub fn export_distarray<'py>(
     Ok((write(py, &described.to_value(Value::None))?, PyTuple::new(py, described.shape())?, memory))
 }
 
-/// `__partitioned__` of a distribution, with None as data and `get`.
+/// `__partitioned__` of a distribution, with None as data and `get`; and the parts that hold each entry.
 #[pyfunction]
 pub fn export_partitioned<'py>(
     py: Python<'py>,
     dist: &Distribution,
     locations: Vec<(String, i64, String)>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<(Bound<'py, PyAny>, Vec<Vec<usize>>)> {
     let place = |part: usize| {
         let (ip, pid, device) = locations.get(part).cloned().unwrap_or_default();
         PartitionLocation::Process { ip, pid, device: Some(device) }
     };
     let described = partitioned::Description::from_distribution(&dist.dist, place).map_err(refused)?;
-    write(py, &described.to_value(Value::Callable).map_err(refused)?)
+    let holders = partitioned::tiles(&dist.dist).map_err(refused)?.into_iter().map(|(_, parts)| parts);
+    Ok((write(py, &described.to_value(Value::Callable).map_err(refused)?)?, holders.collect()))
 }
 
 /// The distribution that the descriptions of all parts, in order, describe together.
@@ -94,6 +95,29 @@ fn over(py: Python<'_>, dist: partita::Distribution, team: Option<&Team>) -> PyR
 #[pyfunction]
 pub fn validate_distarray(described: &Bound<'_, PyAny>) -> (bool, String) {
     distarray::validate(&read(described))
+}
+
+/// Whether a dim_data, all entries of a part, is well-formed without its buffer; and why not. Local.
+#[pyfunction]
+pub fn validate_dim_data(dim_data: &Bound<'_, PyAny>) -> (bool, String) {
+    distarray::validate_dim_data(&read(dim_data))
+}
+
+/// Whether one entry of a dim_data is well-formed; and why not. Local.
+#[pyfunction]
+pub fn validate_dim_dict(dim_dict: &Bound<'_, PyAny>) -> (bool, String) {
+    distarray::validate_dim_dict(&read(dim_dict))
+}
+
+/// The ranks of a part's (left, right) neighbours per dimension, from its own description alone; None at the
+/// ends of dimensions that are not periodic. ValueError for what is malformed. Local.
+#[pyfunction]
+pub fn neighbors_from_distarray<'py>(
+    py: Python<'py>,
+    described: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let part = distarray::PartDescription::parse(&read(described)).map_err(refused)?;
+    PyTuple::new(py, part.neighbors().map_err(raised)?)
 }
 
 /// Whether a description is well-formed; and why not.

@@ -1,7 +1,10 @@
 //! The protocol's rules, one by one.
 
 use partita::index::{DimMap, Distribution};
-use partita_interop::distarray::{Kind, PartDescription, VERSION, parse_all, to_distribution, validate};
+use partita_interop::distarray::{
+    Kind, PartDescription, VERSION, parse_all, to_distribution, validate, validate_dim_data,
+    validate_dim_dict,
+};
 use partita_interop::value::{Buffer, Dict, Refusal, Value};
 
 use crate::malformed::put;
@@ -265,6 +268,33 @@ fn adjacent_parts_must_agree_except_on_their_boundary() {
     let other = part(&[1, 2], &[b((1, 2), 4, 3, 4), b((1, 2), 4, 2, 4)]);
     let refusal = refused(&[cell(0, 0, 0), cell(0, 1, 0), cell(1, 0, 0), other]);
     assert_eq!((refusal.path.as_str(), refusal.part), ("dim_data[0]['start']", Some(3)));
+}
+
+#[test]
+fn neighbours_follow_from_one_description() {
+    let periodic = [false, true, true];
+    let dist = Distribution::builder(&[8, 9, 4]).grid(&[2, 3, 1]).periodic(&periodic).build().unwrap();
+    for (part, said) in export(&dist).iter().enumerate() {
+        assert_eq!(said.neighbors().unwrap(), dist.neighbors(part).unwrap());
+    }
+    let mut large = export(&dist).remove(0);
+    large.dims.iter_mut().for_each(|dim| dim.grid_size = 1 << 40);
+    assert!(large.neighbors().is_err());
+}
+
+#[test]
+fn entries_are_validated_without_a_buffer() {
+    let (good, empty) = (b((1, 2), 6, 3, 6), Value::Dict(Dict::default()));
+    assert_eq!(validate_dim_dict(&good), (true, String::new()));
+    assert!(validate_dim_dict(&empty).0);
+    assert!(validate_dim_data(&Value::Tuple(vec![empty, good.clone()])).0);
+    let wrong = b((1, 2), 6, 3, 7);
+    let (fine, reason) = validate_dim_dict(&wrong);
+    assert!(!fine && reason.starts_with("__distarray__: ['stop']: expected"), "{reason}");
+    let (fine, reason) = validate_dim_data(&Value::Tuple(vec![good.clone(), wrong]));
+    assert!(!fine && reason.starts_with("__distarray__: dim_data[1]['stop']: expected"), "{reason}");
+    assert!(!validate_dim_data(&Value::List(vec![good.clone()])).0 && !validate_dim_data(&good).0);
+    assert!(!validate_dim_dict(&Value::Tuple(vec![good])).0);
 }
 
 #[test]

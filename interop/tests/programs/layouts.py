@@ -83,7 +83,7 @@ def _over(rng: random.Random, shape: tuple[int, ...], parts: int) -> Layout:
     grid = _grid(rng, parts, len(shape))
     dims, halo, periodic = [], [], []
     for extent, along in zip(shape, grid, strict=True):
-        kind = rng.choice(("even", "even", "bounds", "cyclic", "lists", "copies"))
+        kind = rng.choice(("even", "even", "bounds", "cyclic", "lists", "copies", "replicated"))
         map_, smallest = _map(rng, kind, extent, along)
         dims.append(map_)
         # A halo is as wide as the smallest part at most.
@@ -111,6 +111,8 @@ def _map(rng: random.Random, kind: str, extent: int, along: int) -> tuple[tuple[
         return ("Block", bounds), min(b - a for a, b in zip(bounds, bounds[1:], strict=False))
     if kind == "cyclic":
         return ("Cyclic", rng.randint(1, 3)), 0
+    if kind == "replicated":
+        return ("Replicated",), 0
     owner = [rng.randrange(along) for _ in range(extent)]
     order = rng.sample(range(extent), extent)
     lists = [[i for i in order if owner[i] == part] for part in range(along)]

@@ -2,11 +2,13 @@
 //! data.
 
 use partita_kernels::{DType, Scalar};
+use rustc_hash::FxHashMap;
 
 use crate::array::{Array, Element};
 use crate::error::{Error, Result};
 use crate::index::{Index, MemberView, Members, Region};
 use crate::team::Team;
+use crate::wire::Ranks;
 
 /// Some members of a world, which is a team, arranged in a grid. An array is over a partition if its team is
 /// the partition's and its distribution has the partition's grid: part `p` is at the member of rank `p`.
@@ -64,6 +66,21 @@ impl Partition {
         Ok(self.with(self.members.cartesian(shape)?))
     }
 
+    /// The members that share the coordinates of `rank` in the dimensions that are not kept, in a grid of the
+    /// kept ones; see [`Members::sub_topology`].
+    ///
+    /// # Errors
+    /// No such rank; another number of dimensions.
+    pub fn sub_topology(&self, rank: usize, keep: &[bool]) -> Result<Partition> {
+        Ok(self.with(self.members.sub_topology(rank, keep)?))
+    }
+
+    /// The ranks of those members that live here.
+    pub fn ranks_here(&self) -> Vec<usize> {
+        let ids = self.members.ids().iter().enumerate();
+        ids.filter(|(_, id)| self.world.is_here(**id)).map(|(rank, _)| rank).collect()
+    }
+
     /// Who belongs to it.
     pub fn members(&self) -> &Members {
         &self.members
@@ -108,10 +125,11 @@ impl Partition {
     /// A value that member `root` of this partition has, at all members of `to`, which the root belongs to.
     /// `data` is called where the root lives; nobody else need know type or length.
     ///
-    /// Collective over the world.
+    /// Collective over the processes that have members of `to`.
     ///
     /// # Errors
-    /// A root outside `self`; members outside `to`; partitions of two worlds; those of the wire.
+    /// A process without such members, at once; a root outside `self`; members outside `to`; partitions of
+    /// two worlds; those of the wire.
     pub fn broadcast_data(&self, root: usize, to: &Partition, data: impl FnOnce() -> Data) -> Result<Data> {
         self.check_world("broadcast_data", to)?;
         let Some(&id) = self.members.ids().get(root) else {
@@ -119,28 +137,41 @@ impl Partition {
             return Err(Error::invalid("broadcast_data", expected, root.to_string(), "name a member"));
         };
         to.members.value_from(&self.members, id)?;
-        let Some(ranks) = self.world.wire() else { return Ok(data()) };
+        let Some(all) = self.world.wire() else { return Ok(data()) };
         let mine = if self.world.is_here(id) { data().to_message() } else { Vec::new() };
-        let all = ranks.all_gather("broadcast_data", &mine)?;
-        Data::from_messages(&all[self.world.rank_of(id)]).next().ok_or_else(spoilt)
+        let messages = to.all_gather("broadcast_data", all, &mine)?;
+        Data::from_messages(&messages[&self.world.rank_of(id)]).next().ok_or_else(spoilt)
     }
 
     /// The contributions of all members, in rank order, at all of them. `data` is called with the ranks that
     /// live here; types and lengths may differ.
     ///
-    /// Collective over the world.
+    /// Collective over the processes that have members.
     ///
     /// # Errors
-    /// Those of the wire.
+    /// A process without members, at once; those of the wire.
     pub fn allgather_data(&self, mut data: impl FnMut(usize) -> Data) -> Result<Vec<Data>> {
         let ids = self.members.ids();
-        let Some(ranks) = self.world.wire() else { return Ok((0..ids.len()).map(data).collect()) };
-        let here = (0..ids.len()).filter(|&rank| self.world.is_here(ids[rank]));
-        let mine: Vec<u8> = here.flat_map(|rank| data(rank).to_message()).collect();
-        let all = ranks.all_gather("allgather_data", &mine)?;
-        // Every rank sent its members' in their order.
-        let mut messages: Vec<_> = all.iter().map(|bytes| Data::from_messages(bytes)).collect();
-        ids.iter().map(|&id| messages[self.world.rank_of(id)].next().ok_or_else(spoilt)).collect()
+        let Some(all) = self.world.wire() else { return Ok((0..ids.len()).map(data).collect()) };
+        let mine: Vec<u8> = self.ranks_here().into_iter().flat_map(|rank| data(rank).to_message()).collect();
+        // Every process sends its members' in their order.
+        let messages = self.all_gather("allgather_data", all, &mine)?;
+        let mut of_rank: FxHashMap<usize, _> =
+            messages.iter().map(|(&rank, bytes)| (rank, Data::from_messages(bytes))).collect();
+        let mut next = |id: &usize| of_rank.get_mut(&self.world.rank_of(*id)).and_then(Iterator::next);
+        ids.iter().map(|id| next(id).ok_or_else(spoilt)).collect()
+    }
+
+    /// The bytes of every process that has members, by its rank in the world. Others cannot communicate.
+    fn all_gather(&self, operation: &'static str, all: &Ranks, mine: &[u8]) -> Result<Messages> {
+        let mut with: Vec<usize> = self.members.ids().iter().map(|&id| self.world.rank_of(id)).collect();
+        with.sort_unstable();
+        with.dedup();
+        let Some(ranks) = all.some(&with)? else {
+            let (expected, given) = ("a process that has a member", format!("rank {}", all.rank()));
+            return Err(Error::invalid(operation, expected, given, "ask first whether it is active"));
+        };
+        Ok(with.into_iter().zip(ranks.all_gather(operation, mine)?).collect())
     }
 
     pub(super) fn check_world(&self, operation: &'static str, other: &Partition) -> Result<()> {
@@ -167,6 +198,9 @@ impl Partition {
         ))
     }
 }
+
+/// The bytes of each rank.
+type Messages = FxHashMap<usize, Vec<u8>>;
 
 /// Host data that says what it is: elements of any type in C order of any shape.
 #[derive(Clone, PartialEq, Debug)]

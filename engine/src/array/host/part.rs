@@ -180,6 +180,19 @@ impl Part {
         self.buffer.as_ref().is_none_or(same)
     }
 
+    /// A box of an array's cells that is in other memory of a member, alone.
+    pub(crate) fn of_box(
+        array: &Array,
+        member: usize,
+        cells: &Region,
+        place: &Place,
+        buffer: &Buffer,
+    ) -> Result<Part> {
+        let dist = Arc::new(Distribution::builder(&cells.extents()).build()?);
+        let (array, owned, stored, view) = (array.clone(), *cells, *cells, place.view(cells.start()));
+        Ok(Part { array, dist, index: member, member, owned, stored, buffer: Some(buffer.clone()), view })
+    }
+
     /// Its number among the parts of its distribution.
     pub fn index(&self) -> usize {
         self.index

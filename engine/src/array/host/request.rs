@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::array::bind::schedule::Values;
+use crate::array::host::part::Part;
 use crate::array::lower::steps::list::{ExchangeField, MemoryId, StepList};
 use crate::array::memory::plans::fetch_plan;
 use crate::array::recorder::recording::Recorder;
@@ -124,6 +125,18 @@ impl Requested {
     /// The memory that holds a section, none if it is empty. What the part owns is in the array's own memory.
     pub fn place(&self, section: usize) -> Option<&Place> {
         self.pieces.get(section)?.memory.as_ref().map(|(place, _)| place)
+    }
+
+    /// The memory of a section, for export; none if it is empty. What the part owns is where it was.
+    ///
+    /// # Errors
+    /// None for a section that exists.
+    pub fn memory(&self, section: usize) -> Result<Option<Part>> {
+        let Some(piece) = self.pieces.get(section) else { return Ok(None) };
+        let part = |(place, buffer): &(Place, Buffer)| {
+            Part::of_box(&self.array, self.part, &piece.section.region, place, buffer)
+        };
+        piece.memory.as_ref().map(part).transpose()
     }
 
     /// The elements of a section in C order. Waits.

@@ -71,6 +71,50 @@ impl Array {
     }
 }
 
+impl Array {
+    /// Replaces all elements by those of `value`, which is divided like this array, in the memory that they
+    /// are in: it stays the same unless somebody else has the old value. Computes at once. Collective. In a
+    /// `Loop`'s step it is an assignment.
+    ///
+    /// # Errors
+    /// Another team, type or division; those of [`Array::eval`]. The array then keeps its value.
+    #[doc = example!(
+        "let mut v = &u + 0;"
+        "v.overwrite(&(&u * 2))?;"
+        "assert_eq!(v.get(&[1, 2])?, 10.0.into());"
+    )]
+    pub fn overwrite(&mut self, value: &Array) -> Result<()> {
+        let (dist, given) = (self.distribution()?, value.distribution()?);
+        if !dist.same_layout(&given) || (self.team(), self.dtype()) != (value.team(), value.dtype()) {
+            let (expected, remedy) = (format!("{} elements of {dist}", self.dtype()), "redistribute it");
+            return Err(Error::invalid(
+                "overwrite",
+                expected,
+                format!("{} of {given}", value.dtype()),
+                remedy,
+            ));
+        }
+        let recorder = Recorder::current();
+        if recorder.is_recording() {
+            *self = value.clone();
+            return Ok(());
+        }
+        self.eval()?;
+        value.eval()?;
+        let (team, dtype) = (self.team().clone(), self.dtype());
+        let _guard = team.evaluation()?;
+        self.node = team.together("overwrite", || {
+            let node = unshared(&recorder, &self.node, 1)?;
+            let (Some(from), Some(to)) = (value.node.storage(), node.storage()) else {
+                unreachable!("computed above")
+            };
+            recorder.execute(from.copy_owned(&team, dtype, &to)?)?;
+            Ok(Node::ready(dtype, &team, to.renewed()))
+        })?;
+        Ok(())
+    }
+}
+
 fn lent_out() -> Error {
     Error::invalid(
         "reading an array",

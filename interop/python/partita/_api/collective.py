@@ -21,12 +21,12 @@ from typing import Any
 from .. import _native
 from .._core.array import Array
 from .._core.ranks.teams import of_members
-from .._native import Distribution, Partition
+from .._native import Distribution, Partition, PendingCollective
 from .create import from_parts
 from .dims import Block
 
 __all__ = [
-    "Collective", "Partition", "all_sum_reduce", "allgather", "broadcast", "gather", "halo_exchange", "repartition",
+    "Collective", "Partition", "PendingCollective", "all_reduce_", "all_sum_reduce", "allgather", "broadcast", "gather", "halo_exchange", "repartition",
     "scatter", "sum_reduce",
 ]  # fmt: skip
 
@@ -46,6 +46,11 @@ class Collective:
     def __call__(self, x: Array) -> Array:
         """Applies it. Computes; collective over the world that the partitions are of."""
         return Array(self._native.forward(self._checked(x)))
+
+    def start(self, x: Array) -> PendingCollective:
+        """Begins to apply it: ``finish()`` of what this returns gives the result, and work that is queued before runs while
+        elements travel. Computes ``x``. Both are collective over the world that the partitions are of."""
+        return self._native.start(self._checked(x))
 
     def _checked(self, x: Array) -> _native.Array:
         name = self._native.name
@@ -123,6 +128,18 @@ def all_sum_reduce(over: Partition, axes: int | Sequence[int]) -> Collective:
     """Every member gets the sum over all members that differ from it along ``axes`` of the grid alone. Its own adjoint.
     Applying it is collective over its world."""
     return _made("all_sum_reduce", over, over, axes)
+
+
+def all_reduce_(x: Array, over: Partition | None = None, axes: int | Sequence[int] | None = None) -> Array:
+    """What `all_sum_reduce` makes of ``x``, written to the memory of ``x``, which stays where it is unless something else, such as
+    a copy or a part, still has the old value. By default over all members of its team, in the grid of its distribution, along all
+    axes; members hold blocks of one shape. Gives ``x`` itself. Computes. Collective over the world."""
+    if not isinstance(x, Array):
+        raise TypeError(f"all_reduce_: expected a partita.Array, given {type(x).__name__}; convert with partita.asarray")
+    over = over or Partition(x.team, x.dist.grid if x.ndim else None)
+    operator = all_sum_reduce(over, range(len(over.shape)) if axes is None else axes)
+    operator._native.overwrite(operator._checked(x))
+    return x
 
 
 def halo_exchange(over: Partition, dist: Distribution) -> Collective:

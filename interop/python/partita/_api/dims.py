@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 
 @dataclass(frozen=True)
@@ -46,3 +47,16 @@ class Unstructured:
 
     def __repr__(self) -> str:
         return f"partita.Unstructured(<{len(list(self.indices_per_part))} parts>, one_to_one={self.one_to_one})"
+
+
+@dataclass(frozen=True)
+class Replicated:
+    """One dimension that every part along it has whole: as many copies as the grid has parts there.
+
+    Operations read the part's own copy, assignment changes all. Of a distribution's parts the first along the dimension owns the
+    elements; `Distribution.holders` names all. There is no halo. The copies that `from_parts` takes should be equal."""
+
+    _is_replicated: ClassVar[bool] = True
+
+    def __repr__(self) -> str:
+        return "partita.Replicated()"

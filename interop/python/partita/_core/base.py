@@ -13,7 +13,8 @@ from .. import _native
 from .._native import made as made
 from ..errors import NotAnArrayError
 from .dtypes import DType, as_dtype, bfloat16, can_cast
-from .memory import NUMBERS, check_gather, host_of, of_host, to_host
+from .memory import NUMBERS, Requested, Section, check_gather, host_of, of_host, shape_of, to_host
+from .ranks.teams import of_members
 from .watch import is_watched, watch, watched
 
 if TYPE_CHECKING:
@@ -290,6 +291,31 @@ class BaseArray(_native.ArrayBase):
             given = type(dist).__name__
             raise TypeError(f"redistribute: expected a partita.Distribution, given {given}; make one for this shape")
         return type(self)(self._native.redistribute(dist))
+
+    def resized(self, shape: int | Sequence[int]) -> Self:
+        """An array of another shape of as many dimensions, divided in the same way: elements at indices of both shapes are kept, the
+        others are zero. Blocks at given bounds, and lists, say nothing of another shape: NotImplementedError. Declared halos are left
+        out. Computes. Collective."""
+        return made(self._native.resized(list(shape_of(shape))))  # type: ignore[no-any-return]
+
+    def request(self, boxes: Sequence[Sequence[tuple[int, int]]]) -> list[Requested]:
+        """Fetches a box of cells for each part; ``numpy()`` of each result is the box. Cells that the part owns stay where they are,
+        others are copies from their owners. The values are those at the time of the call. Computes. Collective.
+
+        Parameters
+        ----------
+        boxes : sequence of boxes
+            One per part of this process, in order: (start, stop) per dimension. Boxes may overlap, be empty, or lie elsewhere than
+            the part; along periodic dimensions they may go beyond the ends, along others that is an IndexError. Dimensions that
+            are not blocks raise NotImplementedError.
+        """
+        here = len(self.team.local_members)
+        if len(boxes) != here:
+            expected = f"{here} boxes, one per part of this process"
+            raise ValueError(f"request: expected {expected}, given {len(boxes)}; pass (start, stop) per dimension")
+        everyone = of_members(self.team, "request", [[(start, stop) for start, stop in box] for box in boxes])
+        pieces = self._native.request(everyone)
+        return [Requested(n, self.dtype, [Section(tuple(a), tuple(b), cells) for a, b, cells in found]) for n, found in pieces]
 
     def explain(self, to: _native.Distribution | None = None) -> str:
         """The work of computing this array: kernels with the bytes they touch at least and their operations, plans

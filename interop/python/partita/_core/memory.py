@@ -6,14 +6,17 @@ import operator
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _native
 from .._native import Device, Distribution, Team
-from .dtypes import as_dtype, bfloat16, default
+from .dtypes import DType, as_dtype, bfloat16, default
 from .watch import step
 from .ranks.teams import of_members, of_processes
 from ..errors import UnsupportedError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Shape = int | Sequence[int]
 #: Ways to give a team: itself, or devices.
@@ -234,6 +237,41 @@ def host_of(part: Any) -> Any:
         return np.from_dlpack(part, device="cpu")
     # NumPy's from_dlpack does not support bfloat16.
     return to_host(of_dlpack(part, None, Team.local(1, "host"), None))
+
+
+class Section(NamedTuple):
+    """A piece of a requested box, from ``start`` to ``stop``: what the part owns of it, or what lies on one side of that in each
+    dimension. ``memory`` exports DLPack, that of what the part owns is the array's own; None of an empty piece."""
+
+    start: tuple[int, ...]
+    stop: tuple[int, ...]
+    memory: _native.Memory | None
+
+
+class Requested(NamedTuple):
+    """The box of cells that a part has from `Array.request`. In one dimension its sections are left halo, own cells and right halo;
+    there are three per dimension, in C order, empty ones included."""
+
+    part: int
+    dtype: DType
+    sections: list[Section]
+
+    @property
+    def offset(self) -> tuple[int, ...] | None:
+        """The first cell of the box; None of an empty one."""
+        return next((section.start for section in self.sections if section.memory is not None), None)
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """A copy of the box as one NumPy array. Local."""
+        import numpy as np
+
+        first, last = self.sections[0].start, self.sections[-1].stop
+        whole = np.empty([stop - start for start, stop in zip(first, last, strict=True)], self.dtype.dtype)
+        for start, stop, memory in self.sections:
+            if memory is not None:
+                spans = zip(start, stop, first, strict=True)
+                whole[tuple(slice(begin - origin, end - origin) for begin, end, origin in spans)] = host_of(memory)
+        return whole
 
 
 def write_all(file: Any, data: bytes) -> None:

@@ -4,7 +4,7 @@
 use partita::DType;
 use partita::array::{Padding, Span, Stride};
 use partita::fourier::{self, Direction};
-use partita::index::Index;
+use partita::index::{Index, Region};
 use partita::plan::Plan;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -22,7 +22,7 @@ use crate::element::Element;
 use crate::foreign::bytes;
 use crate::python::device::Team;
 use crate::python::distribution::Distribution;
-use crate::python::part_handle::{self, Part};
+use crate::python::part_handle::{self, Part, RequestedFacts};
 use crate::python::runtime::{detached, raised};
 
 pub use super::handle::Array;
@@ -489,6 +489,26 @@ impl Array {
         let value = self.value(py)?;
         let moved = || value.with(value.array.move_to(&dist.team, &value.element.stored(&dist.dist)?));
         detached(py, moved).map(Array::of)
+    }
+
+    /// An array of another shape, divided in the same way. Computes.
+    fn resized(&self, py: Python<'_>, shape: Vec<i64>) -> PyResult<Array> {
+        let value = self.value(py)?;
+        let shape = value.per_dimension(shape, 2);
+        detached(py, || value.with(value.array.resize(&shape)?)).map(Array::of)
+    }
+
+    /// Gets a box of cells for every part; what each part of this process has then. Computes.
+    fn request(&self, py: Python<'_>, boxes: Vec<Vec<(i64, i64)>>) -> PyResult<Vec<RequestedFacts>> {
+        let value = self.value(py)?;
+        let asked = |spans: Vec<(i64, i64)>| {
+            let (start, stop): (Vec<i64>, Vec<i64>) = value.per_dimension(spans, (0, 2)).into_iter().unzip();
+            Region::new(&start, &stop)
+        };
+        let boxes = boxes.into_iter().map(asked).collect::<Result<Vec<Region>, _>>().map_err(raised)?;
+        let got = detached(py, || value.array.request(&boxes))?;
+        let here = got.iter().filter(|got| value.array.team().is_here(got.part()));
+        here.map(|got| part_handle::requested(got, value.element)).collect()
     }
 
     /// The elements that `axes` select: per dimension of the result (dimension, start, step, count), or

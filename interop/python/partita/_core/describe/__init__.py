@@ -205,21 +205,15 @@ def partitioned(array: BaseArray, shown: list[_native.Part] | None = None) -> di
         # Of an array without dimensions one process has all.
         dist = _native.Distribution((), team=_native.Team.local(1, "host"))
         everyone = [place for each in of_processes(team, "__partitioned__", mine) for place in each]
-    described = _native.export_partitioned(dist, everyone)
+    described, holders = _native.export_partitioned(dist, everyone)
     described["get"] = get
     local = []
-    # Where something is replicated there are fewer boxes than parts; each is held by the owner.
-    for position, entry in described["partitions"].items():
-        owner = dist.owner(entry["start"]) if all(entry["shape"]) else _empty(dist, entry["shape"])
-        if owner in parts:
-            entry["data"] = _visible(parts[owner])
+    # Where something is replicated there are fewer boxes than parts, and any copy is as good.
+    for (position, entry), held in zip(described["partitions"].items(), holders, strict=True):
+        here = next((part for part in held if part in parts), None)
+        if here is not None:
+            entry["data"] = _visible(parts[here])
             local.append(position)
     if team.ranks > 1:
         described["locals"] = local
     return described
-
-
-def _empty(dist: _native.Distribution, shape: tuple[int, ...]) -> int:
-    """A part that owns a box without cells, of this shape."""
-    extents = (tuple(len(o) if not isinstance(o, tuple) else o[1] - o[0] for o in dist.owned(p)) for p in range(dist.num_parts))
-    return next(part for part, extent in enumerate(extents) if extent == tuple(shape))
