@@ -34,10 +34,6 @@ def apply(mutant, patch):
         right = inspect.getattr_static(owner, name)
         if isinstance(right, property) or inspect.isgetsetdescriptor(right) or inspect.ismemberdescriptor(right):
             new = property(lambda self, right=right, wrong=wrong: wrong(lambda one: right.__get__(one), self))
-        elif isinstance(right, staticmethod):
-            new = staticmethod(lambda *a, right=getattr(owner, name), wrong=wrong, **k: wrong(right, *a, **k))
-        elif isinstance(right, type):
-            new = wrong(right)
         else:
             new = lambda *a, right=right, wrong=wrong, **k: wrong(right, *a, **k)
         patch.setattr(owner, name, new)
@@ -536,6 +532,47 @@ MUTANTS |= {
     "B40": Mutant("whole parts are sent, and cut where they arrive", explained(r"(-> \d+: \d+ moves,) \d+ bytes", r"\1 84 bytes")),
     "B41": Mutant("slices with negative steps are walked forwards", [(Array, "__getitem__", lambda was, u, key: was(u, forwards(key)))]),
     "B42": Mutant("a row goes to a row", [(Array, "__setitem__", rows_to_rows)]),
+}  # fmt: skip
+
+
+def clipped(was, u, boxes):
+    """Members get what they have anyway."""
+    own = [[*part.owned] for part in u.parts]
+    return was(u, [[(max(a, lo), max(min(b, hi), a, lo)) for (a, b), (lo, hi) in zip(box, mine, strict=True)] for box, mine in zip(boxes, own, strict=True)])
+
+
+def all_copied(was, u, boxes):
+    """What is owned is copied with the rest."""
+    copied = lambda one: one if one.memory is None else one._replace(memory=np.array(np.from_dlpack(one.memory, device="cpu")))
+    return [one._replace(sections=[copied(section) for section in one.sections]) for one in was(u, boxes)]
+
+
+def open_ends(was, described):
+    """Rings end, too."""
+    dims = described["dim_data"]
+    ends = zip(was(described), [(d.get("proc_grid_rank", 0), d.get("proc_grid_size", 1)) for d in dims], strict=True)
+    return tuple((None if at == 0 else left, None if at == count - 1 else right) for (left, right), (at, count) in ends)
+
+
+MUTANTS |= {
+    "A31": Mutant("the ends of a ring have no neighbours", [(pt, "neighbors_from_distarray", open_ends)]),
+    "A35": Mutant("of a dimension the kind alone is looked at", [(pt, "validate_dim_dict", lambda was, d: (True, "") if d.get("dist_type", "b") in "bcu" else was(d))]),
+    "C2": Mutant("every process is active everywhere", [], there="pt.Partition.active = property(lambda partition: True)"),
+    "C3": Mutant("without a topology the index is a row of a grid", [(Partition, "cartesian_index", lambda was, p, rank=None: (0, *was(p, rank)) if len(p.shape) == 1 else was(p, rank))]),
+    "C9": Mutant("arrays are sent as numbers of one type", [(Partition, "broadcast_data", lambda was, p, value, *a: np.asarray(was(p, value, *a), "f8") if isinstance(value, np.ndarray) and value.dtype != complex else was(p, value, *a))]),
+    "C10": Mutant("a root that is outside sends nothing", [(Partition, "broadcast_data", swallowed(lambda *given: None))]),
+    "C11": Mutant("values are in the order of the members' numbers", [(Partition, "allgather_data", lambda was, p, values: [was(p, values)[at] for at in np.argsort(p.members)])]),
+    "C12": Mutant("ranks are in Fortran order", [(Partition, "cartesian_index", lambda was, p, rank=None: was(p, rank) if rank is None or rank >= len(p) else tuple(map(int, np.unravel_index(rank, p.shape, "F"))))]),
+    "C13": Mutant("edges have neighbours on the other side", [(Partition, "neighbor_ranks", lambda was, p, rank=None, periodic=None: was(p, rank, (True,) * len(p.shape)))]),
+    "C14": Mutant("the named dimensions are dropped", [(Partition, "sub_topology", lambda was, p, keep, rank=None: was(p, [not one for one in keep], rank))]),
+    "D18": Mutant("requests are cut to what is owned", [(Array, "request", clipped)]),
+    "D19": Mutant("what is owned is copied, too", [(Array, "request", all_copied)]),
+    "D30": Mutant("the sum in place is a new array", [(collective, "all_reduce_", lambda was, u, *a: was(u.copy(), *a))]),
+    "E7": Mutant("the first of several copies is named alone", each_partition(lambda entry, at, u: entry | {"location": entry["location"][:1]})),
+    "B13": Mutant("the division is made for every array", [(pt, "map_parts", lambda was, f, *arrays, **k: was(lambda *views: [f(*views) for _ in arrays], *arrays, **k))]),
+    "B15": Mutant("each array comes in its own pieces", [(pt, "map_parts", lambda was, f, u, v, **k: was(lambda block, x, y, out: f(block, x, v.parts[block.number], out), u, v, **k))], (ValueError,)),
+    "B25": Mutant("iteration gives copies", [(Array, "__iter__", lambda was, u: (row.copy() if isinstance(row, Array) else row for row in was(u)))]),
+    "B35": Mutant("sums are divided evenly", [(Array, "__add__", lambda was, u, v: evenly(was(u, v)).eval())]),
 }  # fmt: skip
 KEYS = {"dist_type", "size", "proc_grid_size", "proc_grid_rank", "start", "stop", "padding", "periodic", "block_size", "indices", "one_to_one"}
 

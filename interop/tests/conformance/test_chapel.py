@@ -51,6 +51,37 @@ def test_maps_are_cloned_printed_and_compared(on):
     assert u.dist == one
 
 
+@pytest.mark.requirement("B13", "B15")
+def test_a_loop_over_parts_is_divided_once_as_the_first_array_is():
+    """Each piece is on the device of its elements; other arrays come in the same pieces, whatever their maps are."""
+    on = lambda parts: pt.Team(parts, "host")
+    for a, b in itertools.product(MAPS, MAPS):
+        u, v, calls = mapped(on, a), mapped(on, b, HOST[::-1].copy()), []
+
+        def add(block, x, y, out, u=u, calls=calls):
+            calls.append(block.number)
+            assert block.device == u.parts[block.number].device and [list(map(int, range(*own) if isinstance(own, tuple) else own)) for own in block.box] == cells(u.dist, block.number)
+            np.testing.assert_array_equal(np.asarray(x), HOST[np.ix_(*cells(u.dist, block.number))])
+            np.testing.assert_array_equal(np.asarray(y), HOST[::-1][np.ix_(*cells(u.dist, block.number))])
+            np.asarray(out)[...] = np.asarray(x) + np.asarray(y)
+
+        made = pt.map_parts(add, u, v)
+        assert sorted(calls) == [0, 1, 2] and made.dist == u.dist
+        np.testing.assert_array_equal(made.numpy(), HOST + HOST[::-1])
+
+
+@pytest.mark.requirement("B25")
+def test_iteration_gives_elements_to_read_and_write_in_order(on):
+    for name in MAPS:
+        u, host = mapped(on, name), HOST.copy()
+        assert [row.tolist() for row in u] == HOST.tolist() and list(u[:, 2]) == HOST[:, 2].tolist()
+        for number, row in enumerate(u):
+            row[1:] = row[1:] * 2 + number
+            host[number, 1:] = host[number, 1:] * 2 + number
+        np.testing.assert_array_equal(u.numpy(), host)
+        assert [(at, float(value)) for at, value in pt.ndenumerate(u)] == [(at, float(value)) for at, value in np.ndenumerate(host)]
+
+
 @pytest.mark.requirement("B19", "B20")
 def test_arrays_over_unlike_maps_are_combined_element_by_element(on):
     for a, b in itertools.product(MAPS, MAPS):
@@ -94,6 +125,21 @@ def test_the_owner_that_is_named_has_the_element(on):
                 owner = u.dist.owner(at)
                 place = tuple(own.index(i) for own, i in zip(cells(u.dist, owner), at, strict=True))
                 assert parts[owner][place] == host[at], (name, at)
+
+
+@pytest.mark.requirement("B35")
+def test_what_is_ones_own_takes_no_messages(on):
+    for name in MAPS:
+        u = mapped(on, name).eval()
+        before = u.team.messages
+        owners = [u.dist.owner((row, 0)) for row in range(10)]
+        assert sorted(set(owners)) == [0, 1, 2] and [cells(u.dist, part) for part in range(3)] and u.dist.neighbors(1)
+        (u * 2 + u).eval()
+        u[:] = u - 1
+        assert [part.owned for part in u.parts] and u.team.messages == before, name
+        # What belongs to others does.
+        (u[1:] + u[:-1]).eval()
+        assert u.team.messages > before, name
 
 
 def moves(text):

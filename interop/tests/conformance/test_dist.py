@@ -135,6 +135,60 @@ def test_the_default_partition(on):
         assert counts == sorted(counts) and counts[-1] - counts[0] <= 1 and sum(counts) == size
 
 
+@pytest.mark.requirement("D18", "D19")
+def test_members_request_regions(on):
+    """They overlap, are empty, and lie elsewhere; what is owned stays where it is, the rest comes from its owners."""
+    u = pt.asarray(np.arange(48, dtype=np.float32).reshape(8, 6), dist=pt.Distribution((8, 6), team=on(4), halo=((1, 0), (0, 0))))
+    host = u.numpy()
+    boxes = [[(0, 5), (0, 6)], [(0, 0), (0, 0)], [(0, 2), (1, 3)], [(3, 8), (0, 6)]]
+    got = u.request(boxes)
+    memory = [np.from_dlpack(part, device="cpu") for part in u.parts]
+    own = [part.__dlpack_device__()[0] == 1 and np.from_dlpack(part).ctypes.data for part in u.parts]
+    u[:] = -1
+    for one, box in zip(got, boxes, strict=True):
+        np.testing.assert_array_equal(one.numpy(), host[tuple(slice(*span) for span in box)])
+        assert len(one.sections) == 9 and one.offset == (tuple(start for start, _ in box) if one.numpy().size else None)
+        middle = one.sections[4]
+        if middle.memory is not None:
+            rows = slice(middle.start[0], middle.stop[0])
+            np.testing.assert_array_equal(np.from_dlpack(middle.memory, device="cpu"), host[rows])
+            assert not own[one.part] or np.from_dlpack(middle.memory).ctypes.data == own[one.part]
+    # Members 0 and 3 request what they own, too, and member 2 something of others alone.
+    assert [one.part for one in got if one.sections[4].memory is not None] == [0, 3] and len(memory) == 4
+    for wrong in (boxes[:3], [[(0, 9), (0, 6)], *boxes[1:]]):
+        with pytest.raises((ValueError, IndexError)):
+            u.request(wrong)
+
+
+@pytest.mark.requirement("D30")
+def test_the_runtime_layer(on):
+    team = on(3)
+    assert (team.size, team.rank, team.ranks, team.local_members) == (3, 0, 1, [0, 1, 2])
+    u = line(team, 12, halo=1).eval()
+    # An operator is started and finished; what is assigned meanwhile does not change it.
+    everyone = pt.Partition(team)
+    handle = pt.collective.all_sum_reduce(everyone, 0).start(u)
+    host, total = u.numpy(), u.numpy().reshape(3, 4).sum(axis=0)
+    doubled = (u * 2).eval()
+    u[0] = 100
+    assert handle.finish().tolist() == [*total.tolist()] * 3 and doubled.tolist() == (2 * host).tolist()
+    with pytest.raises(ValueError, match="finished"):
+        handle.finish()
+    # A sum in place: the same handle, and on the host the same memory.
+    v = line(team, 12).eval()
+    before = [np.from_dlpack(part).ctypes.data for part in v.parts] if team.devices[0].kind == "host" else []
+    assert pt.collective.all_reduce_(v) is v and v.tolist() == [*total.tolist()] * 3
+    assert not before or [np.from_dlpack(part).ctypes.data for part in v.parts] == before
+    # Halos are kept: reading them again sends nothing.
+    w = line(team, 12, halo=1).eval()
+    (w[1:] - w[:-1]).eval()
+    sent = w.team.messages
+    (w[1:] * w[:-1]).eval()
+    assert w.team.messages == sent > 0
+    fresh = line(team, 12)
+    assert re.search(r"9 of 11 cells need nothing", (fresh[1:] + fresh[:-1]).explain())
+
+
 @pytest.mark.requirement("D20")
 def test_without_a_request_the_result_has_the_default_partition(on):
     team = on(3)

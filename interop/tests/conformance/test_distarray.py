@@ -373,6 +373,32 @@ def test_places_follow_from_indices_and_back(on):
             assert memory[part][place] == HOST[index], (words, index)
 
 
+@pytest.mark.requirement("A31")
+def test_neighbours_follow_from_one_description(on):
+    """What each part finds from its own dictionary is what the distribution, which knows all parts, says."""
+    for grid, periodic in (((4, 1), False), ((2, 2), (True, False)), ((1, 4), True), ((4, 1), True)):
+        u = blocks(on(4), grid=grid, halo=1, periodic=periodic)
+        for part in u.parts:
+            assert pt.neighbors_from_distarray(part.__distarray__()) == u.dist.neighbors(part.index), (grid, periodic)
+    dealt = blocks(on(3), dims=[pt.Cyclic(1), None])
+    assert pt.neighbors_from_distarray(said(dealt)[1]) == ((0, 2), (None, None))
+    ring = blocks(on(3), np.arange(9.0, dtype=np.float32), halo=1, periodic=True)
+    assert [pt.neighbors_from_distarray(one) for one in said(ring)] == [((2, 1),), ((0, 2),), ((1, 0),)]
+
+
+@pytest.mark.requirement("A35")
+def test_validators_of_arrays_dimensions_and_one_dimension(on):
+    described_ = said(blocks(on(4), grid=(2, 2), halo=1))
+    for one in described_:
+        assert pt.validate_distarray(one) == pt.validate_dim_data(one["dim_data"]) == (True, "")
+        assert all(pt.validate_dim_dict(d) == (True, "") for d in one["dim_data"])
+    good = described_[3]["dim_data"]
+    for key, value in (("dist_type", "x"), ("size", -1), ("proc_grid_size", 0), ("proc_grid_rank", 2), ("start", 11), ("stop", 2), ("padding", (9, 9)), ("owner", 1)):
+        bad = {**good[0], key: value}
+        for answer, reason in (pt.validate_dim_dict(bad), pt.validate_dim_data((good[1], bad)), pt.validate_distarray({**described_[3], "dim_data": (bad, good[1])})):
+            assert answer is False and key in reason, (key, reason)
+
+
 @pytest.mark.requirement("A32")
 def test_views_and_slices_are_described(on):
     u = blocks(on(4), grid=(2, 2), halo=1)

@@ -9,6 +9,9 @@ import numpy as np
 import partita as pt
 import pytest
 
+from conformance import ranks
+from partita.conformance import goldens
+
 #: The published example: members 1, 2, 3 in a grid of 1 x 3 x 1, members 0 to 11 in one of 2 x 3 x 2.
 GROUPS = [[1, 0, 6, 7], [2, 3, 8, 9], [3, 4, 5, 10, 11]]
 SUMMED = [[0, 1, 6, 7], [2, 3, 8, 9], [4, 5, 10, 11]]
@@ -78,6 +81,71 @@ def test_one_set_of_names_and_types_on_every_back_end(on):
     assert {"broadcast", "sum_reduce", "all_sum_reduce", "repartition", "halo_exchange", "gather", "scatter", "allgather"} <= set(pt.collective.__all__)
 
 
+SOME = """
+everyone = pt.Partition(pt.Team(3))
+some = everyone.inclusive([2, 0])
+assert (some.size, some.active) == (2, everyone.rank != 1)
+if some.active:
+    assert some.rank == {2: 0, 0: 1}[everyone.rank] and some.index == (some.rank,)
+else:
+    # An error, at once, and not a wait for others.
+    for use in (lambda: some.rank, lambda: some.index, lambda: some.broadcast_data(1), lambda: some.allgather_data([])):
+        try:
+            use()
+        except ValueError:
+            continue
+        raise AssertionError("an inactive member was let in")
+print("checked")
+"""
+
+
+@pytest.mark.requirement("C2")
+def test_a_process_that_is_no_member_gets_errors():
+    assert ranks.run(3, SOME).count("checked") == 3
+
+
+@pytest.mark.requirement("C3", "C12", "C13", "C14")
+def test_places_neighbours_and_sub_topologies(on):
+    all_ = world(on, 12)
+    three_ = all_.inclusive([8, 2, 5])
+    assert three_.shape == (3,) and three_.size == len(three_) == 3 and [three_.cartesian_index(rank) for rank in range(3)] == [(0,), (1,), (2,)]
+    six = grid(all_, [9, 3, 7, 1, 8, 2], (2, 3))
+    assert six.shape == (2, 3) and [six.cartesian_index(rank) for rank in range(6)] == list(np.ndindex(2, 3))
+    # The place of a rank is where its part of an array is.
+    assert [part.grid_index for part in ids(six).parts] == [six.cartesian_index(rank) for rank in range(6)]
+    assert six.neighbor_ranks(1) == ((None, 4), (0, 2)) and six.neighbor_ranks(3) == ((0, None), (None, 4))
+    assert six.neighbor_ranks(3, periodic=(True, True)) == ((0, 0), (5, 4))
+    for goldens_of in ("cartesian_index", "neighbor_ranks"):
+        for golden in goldens("distdl"):
+            if golden["function"] == goldens_of:
+                (shape, rank), expected = golden["arguments"], golden["expected"]
+                found = getattr(all_.inclusive(list(range(int(np.prod(shape))))).cartesian(shape), goldens_of)(rank)
+                assert [list(one) if isinstance(one, tuple) else one for one in found] == expected
+    with pytest.raises(IndexError):
+        six.cartesian_index(6)
+    cube = grid(all_, range(12), (2, 3, 2))
+    plane = cube.sub_topology((True, False, True), 3)
+    assert (plane.members, plane.shape) == ((2, 3, 8, 9), (2, 2)) and cube.sub_topology((False,) * 3, 3).members == (3,)
+    assert cube.sub_topology((True,) * 3, 3) == cube and ids(plane).tolist() == [[2, 3], [8, 9]]
+
+
+@pytest.mark.requirement("C9", "C10", "C11")
+def test_values_of_members(on):
+    """Receivers know neither type nor shape; a root is inside; what is gathered is in the order of ranks."""
+    all_ = world(on, 5)
+    some = all_.inclusive([3, 1])
+    for value in (np.arange(6, dtype=np.int16).reshape(2, 3), np.array(2.5 + 1j), np.zeros((0, 4), bool)):
+        for given in (all_.broadcast_data(value), all_.broadcast_data(value, 4), all_.broadcast_data(value, 1, some)):
+            assert given is not value and (given.dtype, given.shape) == (value.dtype, value.shape) and np.array_equal(given, value)
+    assert all_.broadcast_data({"a": [1, "two", None]}, 2) == {"a": [1, "two", None]}
+    for outside in (lambda: all_.broadcast_data(1, 2, some), lambda: some.broadcast_data(1, 0, all_), lambda: all_.broadcast_data(1, 5)):
+        with pytest.raises(ValueError):
+            outside()
+    lines = [np.full(rank, rank) for rank in range(5)]
+    assert [one.tolist() for one in all_.allgather_data(lines)] == [one.tolist() for one in lines]
+    assert some.allgather_data(["of 3", "of 1"]) == ["of 3", "of 1"]
+
+
 @pytest.mark.requirement("C4", "C5", "C6")
 def test_partitions_of_listed_members_and_their_union(on):
     all_ = world(on, 9)
@@ -85,9 +153,9 @@ def test_partitions_of_listed_members_and_their_union(on):
     assert five.members == (8, 2, 5, 0, 1) and five.inclusive([3, 0, 2]).members == (0, 8, 5) and five.team.size == 5
     # Members of arrays over them are in that order, too.
     assert of_members(ids(five), five) == {8: 8, 2: 2, 5: 5, 0: 0, 1: 1} and ids(five).tolist() == [8, 2, 5, 0, 1]
-    for ranks in ([0, 0], [5], []):
+    for numbers_ in ([0, 0], [5], []):
         with pytest.raises(ValueError):
-            five.inclusive(ranks)
+            five.inclusive(numbers_)
     a, b = all_.inclusive([4, 1]), all_.inclusive([0, 1, 5])
     assert a.union(b).members == (4, 1, 0, 5) and b.union(a).members == (0, 1, 5, 4) and a.union(b) != b.union(a)
     assert ids(b.union(a)).tolist() == [0, 1, 5, 4]
@@ -160,8 +228,8 @@ def test_every_member_receives_once(on):
 def test_members_apart_overlapping_equal_and_in_any_order(on):
     all_ = world(on, 8)
     four = grid(all_, [4, 5, 6, 7], (2, 2))
-    for ranks, expected in (([1, 2], {4: 1, 5: 2, 6: 1, 7: 2}), ([5, 0], {4: 5, 5: 0, 6: 5, 7: 0})):
-        two = grid(all_, ranks, (1, 2))
+    for two_of, expected in (([1, 2], {4: 1, 5: 2, 6: 1, 7: 2}), ([5, 0], {4: 5, 5: 0, 6: 5, 7: 0})):
+        two = grid(all_, two_of, (1, 2))
         assert of_members(pt.collective.broadcast(two, four)(ids(two)), four) == expected
     assert of_members(pt.collective.broadcast(four, four)(ids(four)), four) == {4: 4, 5: 5, 6: 6, 7: 7}
     random = np.random.default_rng(2)

@@ -95,6 +95,27 @@ def located(u):
     return [entry["location"] for entry in u.__partitioned__["partitions"].values()]
 
 
+@pytest.mark.requirement("E7")
+def test_locations_of_parts_and_of_all_their_copies(on):
+    for locations in located(blocks(on(3))):
+        ((address, process, device),) = locations
+        assert address == "127.0.0.1" and process == os.getpid() and device.startswith("kDL")
+    # Two copies of each of two halves; a consumer takes any of them.
+    u = blocks(on(4), grid=(2, 2), dims=[None, pt.Replicated()])
+    said = u.__partitioned__
+    assert said["partition_tiling"] == (2, 1) and [len(one) for one in located(u)] == [2, 2]
+    assert all(place[:2] == ("127.0.0.1", os.getpid()) for one in located(u) for place in one) and valid(said)
+    np.testing.assert_array_equal(pt.from_partitioned(said, team=on(2)).numpy(), HOST)
+    # The device may be left out: it is the host then.
+    host = blocks(pt.Team(3, "host")).__partitioned__
+    for entry in host["partitions"].values():
+        entry["location"] = [("9.9.9.9", 1, "kDLCPU:0"), ("127.0.0.1", os.getpid())]
+    np.testing.assert_array_equal(pt.from_partitioned(host, team=pt.Team(3, "host")).numpy(), HOST)
+    for wrong in ([], ["127.0.0.1"], [("127.0.0.1", "x")], [("127.0.0.1",)], [(1, 1)]):
+        host["partitions"][(1, 0)]["location"] = wrong
+        assert not valid(host), wrong
+
+
 @pytest.mark.requirement("E8", "E9")
 def test_devices_have_the_names_of_dlpack_and_share_their_memory(on):
     u = blocks(on(4), grid=(2, 2))
@@ -267,7 +288,7 @@ def test_what_the_draft_leaves_out_is_refused(on):
     ):  # fmt: skip
         u = blocks(on(3), grid=(3, 1), **words)
         with pytest.raises(ValueError, match=rf"partition_tiling.*{why}"):
-            u.__partitioned__
+            str(u.__partitioned__)
 
 
 def many(count):
