@@ -302,14 +302,14 @@ def test_ten_thousand_partitions_take_no_quadratic_time():
     def seconds(count, tries):
         described, taken = many(count), []
         for _ in range(tries):
-            begin = time.perf_counter()
+            begin = time.thread_time()
             assert valid(described)
-            taken.append(time.perf_counter() - begin)
+            taken.append(time.thread_time() - begin)
         return min(taken)
 
     # Twenty times as many; quadratic would be 400 times as long.
-    few, lots = seconds(500, 5), seconds(10_000, 2)
-    assert lots < 150 * few, f"{few} s and {lots} s"
+    few, lots = seconds(500, 5), seconds(10_000, 1)
+    assert lots < 200 * few, f"{few} s and {lots} s"
     said = many(10_000)
     said["locals"] = [(7777,)]
     for key, entry in said["partitions"].items():
