@@ -274,7 +274,7 @@ def received(text):
 
 
 @pytest.mark.requirement("D22", "D23", "D24", "D29")
-def test_what_is_exchanged_is_the_hull_of_what_is_read(on):
+def test_an_exchange_brings_the_hull_of_all_operands(on):
     """Each part receives what is in the hull of its boxes and not its own, once, in one exchange."""
     random, several = np.random.default_rng(22), 0
     for _ in range(60):
