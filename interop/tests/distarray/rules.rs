@@ -290,7 +290,7 @@ fn entries_are_validated_without_a_buffer() {
     assert!(validate_dim_data(&Value::Tuple(vec![empty, good.clone()])).0);
     let wrong = b((1, 2), 6, 3, 7);
     let (fine, reason) = validate_dim_dict(&wrong);
-    assert!(!fine && reason.starts_with("__distarray__: ['stop']: expected"), "{reason}");
+    assert!(!fine && reason.starts_with("__distarray__: stop: expected"), "{reason}");
     let (fine, reason) = validate_dim_data(&Value::Tuple(vec![good.clone(), wrong]));
     assert!(!fine && reason.starts_with("__distarray__: dim_data[1]['stop']: expected"), "{reason}");
     assert!(!validate_dim_data(&Value::List(vec![good.clone()])).0 && !validate_dim_data(&good).0);
