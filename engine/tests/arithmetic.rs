@@ -1,318 +1,217 @@
-//! Partition arithmetic in the words of the Dist dialect, with its published numbers, and against models that
-//! look at every element.
+//! The rules of MLIR's Dist dialect on arrays: sections of parts, and the targets, cores and bounding boxes
+//! of slices as the planner chooses them (`Array::explain`), against the published numbers and a model.
 
 #![allow(clippy::unwrap_used)]
 
+mod dialect;
 mod exactly_once;
+mod found;
+mod wires;
 
+use dialect::{Rules, View, case, decided, planned};
 use exactly_once::CheckedPlan;
-use partita::index::{
-    Bounding, Distribution, Domain, Environment, ErrorKind, Index, IndexRange, Region, SectionSide,
-    core_view, local_bounding_box, local_core, local_target_of_slice, required,
-};
+use found::{cell, devices, ran};
+use partita::array::{PartBoxes, Requested};
+use partita::index::{Distribution, Index, Region, SectionSide, sections};
 use partita::plan::Plan;
-use proptest::prelude::*;
+use partita::prelude::*;
 
 fn line(start: i64, size: i64) -> Region {
     Region::new(&[start], &[start + size]).unwrap()
-}
-
-fn view(offset: i64, size: i64, stride: i64) -> Domain {
-    Domain::new(&[IndexRange::new(offset, offset + size * stride, stride).unwrap()]).unwrap()
 }
 
 fn place(region: &Region) -> (i64, i64) {
     (region.start()[0], region.extent(0))
 }
 
-/// Offset, size and stride per dimension.
-fn slices(rank: usize) -> impl Strategy<Value = Domain> {
-    prop::collection::vec((0..8i64, 0..7i64, 1..4i64), rank).prop_map(|dims| {
-        let range = |(offset, size, stride): (i64, i64, i64)| {
-            IndexRange::new(offset, offset + size * stride, stride).unwrap()
-        };
-        Domain::new(&dims.into_iter().map(range).collect::<Vec<_>>()).unwrap()
-    })
+fn team(parts: usize) -> Team {
+    Team::on(&[Device::host()], parts).unwrap()
 }
 
-fn boxes(rank: usize) -> impl Strategy<Value = Region> {
-    prop::collection::vec((0..9i64, 0..7i64), rank).prop_map(|ends| {
-        let start: Vec<i64> = ends.iter().map(|(start, _)| *start).collect();
-        let stop: Vec<i64> = ends.iter().map(|(start, extent)| start + extent).collect();
-        Region::new(&start, &stop).unwrap()
-    })
+/// An array whose parts end at these places.
+fn cut(team: &Team, bounds: &[i64]) -> Array {
+    let dist = Distribution::builder(&[bounds[bounds.len() - 1]]).bounds(0, bounds).build().unwrap();
+    Array::from_fn(team, &dist, cell).unwrap()
 }
 
-fn cases() -> impl Strategy<Value = (Region, Domain, Region, Region)> {
-    (1..=4usize).prop_flat_map(|rank| (boxes(rank), slices(rank), boxes(rank), boxes(rank)))
+fn of_part(array: &Array, part: usize) -> Option<PartBoxes> {
+    decided(&planned(array)).into_iter().find(|boxes| boxes.part == part)
 }
 
-/// The view's elements that lie in the target, as global points.
-fn wanted(view: &Domain, target: &Region) -> Vec<Index> {
-    let inside = |point: &Index| {
-        let order = |d: usize| view.dim(d).order(point[d]).unwrap();
-        target.contains(&Index::from_fn(view.rank(), order))
-    };
-    view.iter().filter(inside).collect()
+// The parts of arrays: what a member holds, and where it begins.
+
+fn requested(array: &Array, boxes: &[Region]) -> Vec<(Option<Index>, Vec<Region>)> {
+    let sections = |got: &Requested| got.sections().map(|section| section.region).collect::<Vec<Region>>();
+    array.request(boxes).unwrap().iter().map(|got| (got.offset(), sections(got))).collect()
 }
 
-proptest! {
-    #[test]
-    fn targets_of_slices_agree_with_a_search_over_every_element((part, slice, _, _) in cases()) {
-        let local = local_target_of_slice(&part, &slice).unwrap();
-        let inside: Vec<Index> = slice.iter().filter(|point| part.contains(point)).collect();
-        prop_assert_eq!(local.sizes.iter().product::<i64>(), inside.len() as i64);
-        if let Some(first) = inside.first() {
-            let in_slice = Index::from_fn(slice.rank(), |d| slice.dim(d).order(first[d]).unwrap());
-            prop_assert_eq!(local.offsets_in_slice, in_slice);
-            let in_part = Index::from_fn(slice.rank(), |d| first[d] - part.start()[d]);
-            prop_assert_eq!(local.offsets_in_part, in_part);
-            prop_assert_eq!(wanted(&slice, &local.target().unwrap()), inside);
-        }
-    }
+fn owned(array: &Array) -> Vec<Region> {
+    let dist = array.distribution().unwrap();
+    (0..dist.parts()).map(|part| dist.owned(part)).collect()
+}
 
-    #[test]
-    fn the_bounding_box_is_the_smallest_around_the_requested_cells((_, view, target, earlier) in cases()) {
-        let bounding = local_bounding_box(&view, &target, None).unwrap();
-        let points = wanted(&view, &target);
-        prop_assert_eq!(bounding.is_empty(), points.is_empty());
-        let around = |points: &[Index]| {
-            let least = |d: usize| points.iter().map(|p| p[d]).min().unwrap();
-            let most = |d: usize| points.iter().map(|p| p[d]).max().unwrap() + 1;
-            let rank = view.rank();
-            Region::new(&Index::from_fn(rank, least), &Index::from_fn(rank, most)).unwrap()
-        };
-        if !points.is_empty() {
-            prop_assert_eq!(bounding, around(&points));
-        }
-        let hull = local_bounding_box(&view, &target, Some((&earlier, Bounding::Hull))).unwrap();
-        let both: Vec<Index> = points.iter().copied().chain(earlier.points()).collect();
-        prop_assert_eq!(hull.is_empty(), both.is_empty());
-        prop_assert!(both.is_empty() || hull == around(&both));
-        let inner = local_bounding_box(&view, &target, Some((&earlier, Bounding::Inner))).unwrap();
-        let common: Vec<Index> = bounding.points().filter(|p| earlier.contains(p)).collect();
-        prop_assert_eq!(inner.points().collect::<Vec<_>>(), common);
-    }
+fn stored(array: &Array) -> Vec<Region> {
+    let dist = array.distribution().unwrap();
+    (0..dist.parts()).map(|part| dist.stored(part)).collect()
+}
 
-    #[test]
-    fn the_core_is_owned_and_never_grows((owned, view, target, earlier) in cases()) {
-        let core = local_core(&owned, &view, &target, None).unwrap();
-        let need = required(&view, &target).unwrap();
-        prop_assert_eq!(core, owned.intersect(&need));
-        let again = local_core(&owned, &view, &target, Some(&earlier)).unwrap();
-        prop_assert!(earlier.contains_region(&again) && core.contains_region(&again));
-        prop_assert_eq!(again.points().count(), core.points().filter(|p| earlier.contains(p)).count());
-        prop_assert_eq!(local_core(&owned, &view, &target, Some(&core)).unwrap().points().count(),
-            core.points().count());
-    }
+fn on(dist: &Distribution) -> Array {
+    Array::from_fn(&team(dist.parts()), dist, cell).unwrap()
 }
 
 #[test]
-fn an_environment_prints_team_offset_and_three_parts() {
-    let dist = Distribution::builder(&[12, 5]).parts(3).halo(&[2, 0], &[1, 0]).build().unwrap();
-    let parts = dist.parts_of(1).unwrap();
-    assert_eq!(parts.len(), 3);
-    assert!(parts.iter().all(|part| part.rank() == dist.rank()));
-    let text: Vec<String> = parts.iter().map(|part| part.to_string()).collect();
-    assert_eq!(text, ["[2:4, 0:5]", "[4:8, 0:5]", "[8:9, 0:5]"]);
-    let env = Environment::of(&dist, 1, 7).unwrap();
-    assert_eq!(env.to_string(), "#dist.dist_env<team = 7 loffs = 2,0 lparts = 2x5,4x5,1x5>");
-}
-
-#[test]
-fn environment_of_the_third_of_4_members_over_44_elements() {
-    let dist = Distribution::default_partition(4, &[44]).unwrap();
-    let env = Environment::of(&dist, 2, 37416).unwrap();
-    assert_eq!(env.to_string(), "#dist.dist_env<team = 37416 loffs = 22 lparts = 0,11,0>");
+fn members_hold_a_left_halo_their_own_cells_and_a_right_halo() {
+    // The third of four members: offset 22, parts 0, 11 and 0.
+    let u = on(&Distribution::default_partition(4, &[44]).unwrap());
+    let (offset, parts) = &requested(&u, &owned(&u))[2];
+    assert_eq!(offset.unwrap()[..], [22]);
+    assert_eq!(parts.iter().map(|part| part.extent(0)).collect::<Vec<_>>(), [0, 11, 0]);
+    // Of two members, as the dialect's example means it: offsets 0 and 22.
+    let pair = on(&Distribution::default_partition(2, &[44]).unwrap());
+    let offsets: Vec<i64> =
+        requested(&pair, &owned(&pair)).iter().map(|(offset, _)| offset.unwrap()[0]).collect();
+    assert_eq!(offsets, [0, 22]);
+    // In two dimensions: offset (22, 0), and nothing but 11 x 55 own cells.
+    let plane = on(&Distribution::default_partition(4, &[44, 55]).unwrap());
+    let (offset, parts) = &requested(&plane, &owned(&plane))[2];
+    assert_eq!((&offset.unwrap()[..], parts.len()), (&[22, 0][..], 9));
+    let filled: Vec<Index> = parts.iter().filter(|part| !part.is_empty()).map(Region::extents).collect();
+    assert_eq!(filled, [Index::new(&[11, 55]).unwrap()]);
 }
 
 #[test]
 fn parts_are_contiguous_and_so_is_their_concatenation() {
-    let dist = Distribution::builder(&[23]).parts(5).halo(&[2], &[3]).build().unwrap();
-    for part in 0..5 {
-        let parts = dist.parts_of(part).unwrap();
-        assert!(parts.windows(2).all(|pair| pair[0].stop() == pair[1].start()));
-        let hull = parts.iter().fold(parts[1], |hull, part| hull.hull(part));
-        assert_eq!(hull, dist.stored(part));
+    let u = on(&Distribution::builder(&[23]).parts(5).halo(&[2], &[3]).build().unwrap());
+    for ((_, parts), stored) in requested(&u, &stored(&u)).iter().zip(stored(&u)) {
+        assert!(parts.len() == 3 && parts.windows(2).all(|pair| pair[0].stop() == pair[1].start()));
+        assert_eq!(parts.iter().fold(parts[1], |hull, part| hull.hull(part)), stored);
     }
 }
 
 #[test]
 fn every_part_may_be_empty_even_the_owned_one() {
-    let dist = Distribution::default_partition(4, &[44]).unwrap();
+    let u = on(&Distribution::default_partition(4, &[44]).unwrap());
     // A view that misses what member 3 owns.
-    let view = dist.restricted(&line(0, 20)).unwrap();
-    let parts = view.parts_of(3).unwrap();
-    assert!(parts.len() == 3 && parts.iter().all(Region::is_empty));
-    let edge = Distribution::builder(&[8]).parts(2).halo(&[1], &[1]).build().unwrap();
-    let sizes: Vec<i64> = edge.parts_of(0).unwrap().iter().map(|part| part.extent(0)).collect();
-    assert_eq!(sizes, [0, 4, 1]);
+    let view = View::line(0, 20, 1).of(&u) + 1.0;
+    assert_eq!(of_part(&view, 3), None);
+    let (offset, parts) = &requested(&u, &[line(0, 0), line(0, 0), line(0, 0), line(2, 3)])[3];
+    assert_eq!((offset.unwrap()[0], parts[1].is_empty()), (2, true));
+    assert_eq!(requested(&u, &[line(0, 0); 4])[3].0, None);
+    let edge = on(&Distribution::builder(&[12]).parts(3).halo(&[1], &[1]).build().unwrap());
+    let (_, parts) = &requested(&edge, &stored(&edge))[0];
+    assert_eq!(parts.iter().map(|part| part.extent(0)).collect::<Vec<_>>(), [0, 4, 1]);
 }
 
 #[test]
 fn halo_cells_are_copies_of_cells_owned_by_other_parts() {
     let dist = Distribution::builder(&[9, 4]).parts(3).halo(&[1, 0], &[2, 0]).build().unwrap();
     let plan = Plan::halo(&dist, true).unwrap();
-    for part in 0..3 {
-        let sections = dist.sections(part).unwrap();
-        let halo: i64 = sections.iter().filter(|s| s.outside() > 0).map(|s| s.region.volume().unwrap()).sum();
-        let copied: u64 = plan.moves_to(part).iter().map(|m| m.elements()).sum();
-        assert_eq!(halo, copied as i64);
+    let u = on(&dist);
+    for (part, got) in u.request(&stored(&u)).unwrap().iter().enumerate() {
+        let halo = got.sections().enumerate().filter(|(_, section)| section.outside() > 0);
+        let mut cells = 0;
+        for (k, section) in halo {
+            let expected: Vec<f32> = section.region.points().map(|at| cell(&at)).collect();
+            assert_eq!(got.to_vec::<f32>(k).unwrap(), expected, "{part}: {section}");
+            assert!(section.region.points().all(|at| dist.owner(&at).unwrap() != part));
+            cells += expected.len() as u64;
+        }
+        assert_eq!(cells, plan.moves_to(part).iter().map(|m| m.elements()).sum::<u64>());
         assert!(plan.moves_to(part).iter().all(|m| m.from_part != part));
     }
 }
 
 #[test]
 fn the_offset_belongs_to_the_first_part() {
-    let dist = Distribution::builder(&[44]).parts(4).halo(&[3], &[0]).build().unwrap();
-    assert_eq!(dist.local_offsets(2).unwrap()[..], [19]);
-    assert_eq!(dist.owned(2).start()[..], [22]);
-    assert_eq!(dist.local_offsets(0).unwrap()[..], [0]);
+    let u = on(&Distribution::builder(&[44]).parts(4).halo(&[3], &[0]).build().unwrap());
+    let got = requested(&u, &stored(&u));
+    assert_eq!((got[2].0.unwrap()[0], got[2].1[1].start()[0]), (19, 22));
+    assert_eq!((got[0].0.unwrap()[0], place(&got[2].1[0])), (0, (19, 3)));
 }
 
 #[test]
-fn a_zero_dimensional_environment_has_no_parts_and_no_offsets() {
-    let dist = Distribution::builder(&[]).build().unwrap();
-    let env = Environment::of(&dist, 0, 1).unwrap();
-    assert_eq!(env.to_string(), "#dist.dist_env<team = 1>");
-}
-
-#[test]
-fn environment_in_two_dimensions() {
-    let dist = Distribution::default_partition(4, &[44, 55]).unwrap();
-    let env = Environment::of(&dist, 2, 1).unwrap();
-    assert_eq!(env.to_string(), "#dist.dist_env<team = 1 loffs = 22,0 lparts = 0x0,11x55,0x0>");
-}
-
-#[test]
-fn sizes_of_an_environment_may_be_unknown_but_not_its_team() {
-    let known = Environment::of(&Distribution::default_partition(4, &[44]).unwrap(), 2, 37416).unwrap();
-    let open = known.dynamic();
-    assert_eq!(open.to_string(), "#dist.dist_env<team = 37416 loffs = ? lparts = ?,?,?>");
-    let mut mixed = known.clone();
-    mixed.local_parts[1][0] = None;
-    assert_eq!(mixed.to_string(), "#dist.dist_env<team = 37416 loffs = 22 lparts = 0,?,0>");
-    assert!(known.fits(&open) && open.fits(&mixed) && mixed.fits(&known));
-    let mut other = mixed.clone();
-    other.local_offsets[0] = Some(11);
-    assert!(!other.fits(&known) && other.fits(&open));
-    assert!(!Environment { team: 1, ..open.clone() }.fits(&open));
+fn arrays_without_dimensions_have_one_part_and_no_offsets() {
+    for rank in 0..=4 {
+        let dist =
+            Distribution::builder(&vec![3; rank]).parts(if rank == 0 { 1 } else { 3 }).build().unwrap();
+        let u = on(&dist);
+        let got = requested(&u, &owned(&u));
+        assert!(got.iter().all(|(offset, _)| offset.unwrap().rank() == rank), "an offset per dimension");
+        // One part, else three per dimension.
+        assert!(got.iter().all(|(_, parts)| parts.len() == 3usize.pow(rank as u32)));
+        assert!(got.iter().flat_map(|(_, parts)| parts).all(|part| part.rank() == rank));
+        let whole = u.request(&owned(&u)).unwrap();
+        let own = whole[0].sections().position(|section| section.outside() == 0).unwrap();
+        assert_eq!(whole[0].to_vec::<f32>(own).unwrap()[0], cell(&vec![0; rank]));
+    }
 }
 
 #[test]
 fn faces_edges_and_corners_have_names_and_an_order() {
     let dist = Distribution::builder(&[9, 9, 9]).grid(&[3, 3, 3]).halo(&[1; 3], &[1; 3]).build().unwrap();
-    let sections = dist.sections(13).unwrap();
-    assert_eq!(sections.len(), 27);
-    let names: Vec<String> = sections.iter().map(|section| section.to_string()).collect();
+    let u = on(&dist);
+    let got = &u.request(&stored(&u)).unwrap()[13];
+    let names: Vec<String> = got.sections().map(|section| section.to_string()).collect();
     assert_eq!(names[..4], ["corner 0- 1- 2-", "edge 0- 1-", "corner 0- 1- 2+", "edge 0- 2-"]);
     assert_eq!((&names[4][..], &names[13][..], &names[26][..]), ("face 0-", "owned", "corner 0+ 1+ 2+"));
     let kinds = [1, 6, 12, 8];
     for (outside, count) in kinds.into_iter().enumerate() {
-        assert_eq!(sections.iter().filter(|section| section.outside() == outside).count(), count);
+        assert_eq!(got.sections().filter(|section| section.outside() == outside).count(), count);
     }
-    let mut cells: Vec<Index> = sections.iter().flat_map(|section| section.region.points()).collect();
+    let mut cells: Vec<Index> = got.sections().flat_map(|section| section.region.points()).collect();
     cells.sort_unstable();
     assert_eq!(cells, dist.stored(13).points().collect::<Vec<_>>());
     let plane = Distribution::builder(&[4, 4]).grid(&[2, 2]).halo(&[1, 1], &[1, 1]).build().unwrap();
-    let corner = plane.sections(0).unwrap().pop().unwrap();
+    let corner = sections(&plane.owned(0), &plane.stored(0)).unwrap().pop().unwrap();
     assert_eq!(
-        (corner.sides.clone(), corner.to_string()),
-        (vec![SectionSide::Upper; 2], "corner 0+ 1+".into())
+        (&corner.sides[..], corner.to_string()),
+        (&[SectionSide::Upper; 2][..], "corner 0+ 1+".into())
     );
     assert_eq!(corner.region, Region::new(&[2, 2], &[3, 3]).unwrap());
-    let line = Distribution::builder(&[4]).halo(&[1], &[1]).periodic(&[true]).build().unwrap();
-    let names: Vec<String> = line.sections(0).unwrap().iter().map(|section| section.to_string()).collect();
-    assert_eq!(names, ["face 0-", "owned", "face 0+"]);
-    assert_eq!(dist.parts_of(13).unwrap_err().kind, ErrorKind::Halo);
-}
-
-#[test]
-fn environments_of_two_devices_name_their_device() {
-    let dist = Distribution::default_partition(2, &[44]).unwrap();
-    let text: Vec<String> = (0..2)
-        .map(|member| {
-            let env = Environment::of(&dist, member, 1).unwrap();
-            Environment { device: Some(format!("sycl:gpu:{member}")), ..env }.to_string()
-        })
-        .collect();
-    // The published example gives offset 22 and global size 22 to both; these are the numbers it means.
+    let ring = Distribution::builder(&[4]).halo(&[1], &[1]).periodic(&[true]).build().unwrap();
+    let names = sections(&ring.owned(0), &ring.stored(0)).unwrap();
     assert_eq!(
-        text,
-        [
-            "#dist.dist_env<team = 1 loffs = 0 lparts = 0,22,0>, #region.gpu_env<device = \"sycl:gpu:0\">",
-            "#dist.dist_env<team = 1 loffs = 22 lparts = 0,22,0>, #region.gpu_env<device = \"sycl:gpu:1\">",
-        ]
+        names.iter().map(|section| section.to_string()).collect::<Vec<_>>(),
+        ["face 0-", "owned", "face 0+"]
     );
-}
-
-#[test]
-fn an_array_is_described_by_its_offset_and_parts() {
-    let parts = [line(19, 3), line(22, 11), line(33, 0)];
-    let env = Environment::new(1, &[19], &parts).unwrap();
-    assert_eq!(env.to_string(), "#dist.dist_env<team = 1 loffs = 19 lparts = 3,11,0>");
-    for (offset, parts) in [
-        (22, parts),
-        (19, [line(19, 3), line(23, 10), line(33, 0)]),
-        (19, [line(19, 4), line(22, 11), line(33, 0)]),
-    ] {
-        assert_eq!(Environment::new(1, &[offset], &parts).unwrap_err().kind, ErrorKind::Bounds);
-    }
-    assert!(Environment::new(1, &[19], &parts[..2]).is_err());
-}
-
-#[test]
-fn there_is_one_local_offset_per_dimension() {
-    for rank in 0..=4 {
-        let dist = Distribution::default_partition(1, &vec![3; rank]).unwrap();
-        assert_eq!(dist.local_offsets(0).unwrap().len(), rank);
-    }
-    assert!(Distribution::default_partition(2, &[3]).unwrap().local_offsets(2).is_err());
-}
-
-#[test]
-fn a_zero_dimensional_array_has_one_part_and_others_three() {
-    let count = |shape: &[i64]| Distribution::default_partition(1, shape).unwrap().parts_of(0).unwrap().len();
-    assert_eq!((count(&[]), count(&[5]), count(&[0]), count(&[2, 2, 2])), (1, 3, 3, 3));
 }
 
 #[test]
 fn default_partition_in_zero_to_three_dimensions() {
-    let owned = |n: usize, id: usize, shape: &[i64]| {
-        let owned = Distribution::default_partition(n, shape).unwrap().owned(id);
-        (owned.start().to_vec(), owned.extents().to_vec())
+    // What the members compute of an array without a distribution of its own, as offsets and sizes.
+    let targets = |n: usize, shape: &[i64]| -> Vec<Option<(Vec<i64>, Vec<i64>)>> {
+        let said = planned(&(on(&Distribution::default_partition(n, shape).unwrap()) + 1.0));
+        let of = |id: usize| said.boxes.iter().find(|boxes| boxes.part == id).map(|boxes| boxes.target);
+        (0..n).map(|id| of(id).map(|at| (at.start().to_vec(), at.extents().to_vec()))).collect()
     };
-    assert_eq!((0..3).map(|id| owned(3, id, &[8]).1[0]).collect::<Vec<_>>(), [2, 3, 3]);
-    assert_eq!((0..4).map(|id| owned(4, id, &[8]).1[0]).collect::<Vec<_>>(), [2, 2, 2, 2]);
-    assert_eq!(owned(8, 7, &[33]), (vec![28], vec![5]));
-    assert_eq!(owned(2, 1, &[8, 8]), (vec![4, 0], vec![4, 8]));
-    assert_eq!(owned(2, 0, &[1, 7]).1, [0, 7]);
-    assert_eq!(owned(3, 0, &[8, 2, 5]), (vec![0, 0, 0], vec![2, 2, 5]));
+    let sizes = |n: usize| targets(n, &[8]).into_iter().map(|at| at.unwrap().1[0]).collect::<Vec<i64>>();
+    assert_eq!((sizes(3), sizes(4)), (vec![2, 3, 3], vec![2, 2, 2, 2]));
+    let of_8 = |size: i64, id: usize| targets(8, &[size])[id].clone().map(|at| (at.0[0], at.1[0])).unwrap();
+    assert_eq!([31, 32, 33].map(|size| of_8(size, 7)), [(27, 4), (28, 4), (28, 5)]);
+    assert_eq!([2, 1, 0].map(|id| of_8(31, id)), [(7, 4), (3, 4), (0, 3)]);
+    assert_eq!(targets(2, &[8, 8])[1], Some((vec![4, 0], vec![4, 8])));
+    // One row goes to the last member.
+    assert_eq!(targets(2, &[1, 7]), [None, Some((vec![0, 0], vec![1, 7]))]);
+    assert_eq!(targets(3, &[8, 2, 5])[0], Some((vec![0, 0, 0], vec![2, 2, 5])));
+    // Memory of one cell.
+    assert_eq!(targets(1, &[]), [Some((vec![0], vec![1]))]);
 }
 
 #[test]
-fn repartition_requests_may_overlap_be_empty_or_remote() {
-    let dist = Distribution::default_partition(4, &[16]).unwrap();
-    let requests = [line(0, 10), line(2, 0), line(0, 4), line(6, 10)];
-    let plan = Plan::repartition(&dist, &requests).unwrap();
-    let others = |part: usize| requests[part].subtract(&dist.owned(part));
-    let needs: Vec<Vec<Region>> = (0..4).map(others).collect();
-    plan.check_exactly_once(&dist, &needs).unwrap();
-    assert!(Plan::repartition(&dist, &requests[..3]).is_err());
-    assert!(Plan::repartition(&dist, &[line(0, 17), line(0, 0), line(0, 0), line(0, 0)]).is_err());
-}
-
-#[test]
-fn repartition_moves_no_owned_cells_and_reads_halos_from_owners() {
-    let dist = Distribution::default_partition(3, &[9, 4]).unwrap();
-    let needs: Vec<Region> = (0..3).map(|part| dist.reach(part, &[2, 0], &[1, 0]).unwrap()).collect();
-    let plan = Plan::repartition(&dist, &needs).unwrap();
-    assert_eq!(plan.moves().len(), 4);
-    for m in plan.moves() {
-        assert_ne!(m.from_part, m.to_part);
-        assert!(dist.owned(m.from_part).contains_region(&m.from));
-        assert!(m.to.intersect(&dist.owned(m.to_part)).is_empty());
+fn requests_may_overlap_be_empty_or_remote_and_move_no_owned_cells() {
+    let u = on(&Distribution::default_partition(4, &[16]).unwrap());
+    let memory = |u: &Array, part: usize| u.places().unwrap()[part].as_ref().unwrap().allocation.id;
+    let (requests, before) = ([line(0, 10), line(2, 0), line(0, 4), line(6, 10)], u.team().messages());
+    for (part, got) in u.request(&requests).unwrap().iter().enumerate() {
+        let cells = (0..3).flat_map(|k| got.to_vec::<f32>(k).unwrap()).collect::<Vec<f32>>();
+        assert_eq!(cells, requests[part].points().map(|at| cell(&at)).collect::<Vec<f32>>());
+        let own = got.sections().position(|section| section.outside() == 0 && !section.region.is_empty());
+        assert!(own.is_none_or(|k| got.place(k).unwrap().allocation.id == memory(&u, part)));
     }
+    // Two to member 0, one to member 2, two to member 3.
+    assert_eq!(u.team().messages() - before, 5);
+    assert!(u.request(&requests[..3]).is_err());
+    assert!(u.request(&[line(0, 17), line(0, 0), line(0, 0), line(0, 0)]).is_err());
 }
 
 #[test]
@@ -320,31 +219,47 @@ fn redistribution_to_the_default_partition_equals_a_fetch_of_its_parts() {
     let odd = Distribution::builder(&[11]).bounds(0, &[0, 7, 8, 11]).build().unwrap();
     let plain = Distribution::default_partition(3, &[11]).unwrap();
     let needs: Vec<Region> = (0..3).map(|part| plain.owned(part)).collect();
-    assert_eq!(Plan::redistribute(&odd, &plain).unwrap(), Plan::fetch(&odd, &needs).unwrap());
+    let plan = Plan::redistribute(&odd, &plain).unwrap();
+    assert_eq!(plan, Plan::fetch(&odd, &needs).unwrap());
+    plan.check_exactly_once(&odd, &needs.into_iter().map(|need| vec![need]).collect::<Vec<_>>()).unwrap();
 }
 
+// Targets, bounding boxes and cores as the planner decides them.
+
 #[test]
-fn local_target_has_offsets_in_the_part_and_in_the_slice() {
-    // Member 1 of 2 owns 8..16; the slice takes 3, 6, 9, 12, 15.
-    let local = local_target_of_slice(&line(8, 8), &view(3, 5, 3)).unwrap();
-    assert_eq!((local.offsets_in_part[0], local.offsets_in_slice[0], local.sizes[0]), (1, 2, 3));
-    let before = local_target_of_slice(&line(8, 8), &view(0, 4, 2)).unwrap();
-    assert_eq!((before.offsets_in_slice[0], before.sizes[0]), (4, 0));
-    let after = local_target_of_slice(&line(8, 8), &view(16, 4, 1)).unwrap();
-    assert_eq!((after.offsets_in_slice[0], after.sizes[0]), (0, 0));
-    let nothing = local_target_of_slice(&line(8, 8), &view(9, 0, 1)).unwrap();
-    assert_eq!(nothing.sizes[0], 0);
-    let stepped = local_target_of_slice(&line(4, 2), &view(0, 4, 10)).unwrap();
-    assert_eq!(stepped.sizes[0], 0);
-    let down = Domain::new(&[IndexRange::new(9, 0, -1).unwrap()]).unwrap();
-    let error = local_target_of_slice(&line(0, 9), &down).unwrap_err().to_string();
-    assert!(error.contains("strides above 0, given -1 in dimension 0"), "{error}");
-    assert_eq!(local_target_of_slice(&line(0, 9), &view(0, 1, 1)).unwrap().target().unwrap(), line(0, 1));
+fn local_targets_have_offsets_in_the_part_and_in_the_slice() {
+    let team = team(3);
+    let u = cut(&team, &[0, 8, 16, 24]);
+    // Member 1 owns 8..16; the slice takes 3, 6, 9, 12, 15. In the slice its share is 2..5, in the part it
+    // begins at 1.
+    let local = of_part(&(View::line(3, 5, 3).of(&u) + 1.0), 1).unwrap();
+    assert_eq!((place(&local.target), local.reads[0].start()[0] - 8), ((2, 3), 1));
+    for (offset, size, stride) in [(0, 4, 2), (16, 4, 1)] {
+        assert_eq!(of_part(&(View::line(offset, size, stride).of(&u) + 1.0), 1), None, "before or after");
+    }
+    let nothing = View::line(9, 0, 1).of(&u) + 1.0;
+    assert!(nothing.explain().unwrap().kernels.iter().all(|kernel| kernel.boxes.is_empty()));
+    // Between two elements of the slice.
+    let v = cut(&team, &[0, 4, 6, 40]);
+    assert_eq!(of_part(&(View::line(0, 4, 10).of(&v) + 1.0), 1), None);
+}
+
+/// The box that the second of three members reads of slices of `size` elements from these offsets on, if it
+/// computes the elements of the result from `target.0` on, `target.1` of them or as many as there are.
+fn bounding_box(offsets: &[i64], size: i64, target: (i64, i64)) -> Option<(i64, i64)> {
+    let stop = target.0 + target.1;
+    let team = team(3);
+    let (a, c) = (cut(&team, &[0, 4, 8, 20]), cut(&team, &[0, target.0, stop, stop + size]));
+    let sum = offsets.iter().map(|&offset| View::line(offset, size, 1).of(&a)).reduce(|sum, view| sum + view);
+    let result = c.updated(&View::line(0, size, 1).spans(), &(sum.unwrap() + 1.0));
+    let said = result.explain().unwrap();
+    let boxes: Vec<&PartBoxes> = said.kernels.iter().flat_map(|kernel| &kernel.boxes).collect();
+    boxes.iter().find(|boxes| boxes.part == 1).map(|boxes| place(&boxes.reads[0]))
 }
 
 #[test]
 fn bounding_boxes_match_published_values() {
-    // View offset and size, target offset and size, and the box.
+    // View offset and size, target offset and size, and the box; of empty ones the planner says nothing.
     let table = [
         ((0, 8), (4, 4), (4, 4)),
         ((1, 7), (4, 4), (5, 3)),
@@ -355,117 +270,173 @@ fn bounding_boxes_match_published_values() {
         ((1, 3), (0, 4), (1, 3)),
     ];
     for (of, target, expected) in table {
-        let given = local_bounding_box(&view(of.0, of.1, 1), &line(target.0, target.1), None).unwrap();
-        assert_eq!(place(&given), expected, "{of:?} | {target:?}");
+        let expected = Some(expected).filter(|expected| expected.1 > 0);
+        assert_eq!(bounding_box(&[of.0], of.1, target), expected, "{of:?} | {target:?}");
     }
 }
 
 #[test]
-fn bounding_boxes_with_an_earlier_box_match_published_values() {
-    let hull = |of: (i64, i64), target: (i64, i64), earlier: (i64, i64)| {
-        let earlier = line(earlier.0, earlier.1);
-        let view = view(of.0, of.1, 1);
-        let given = local_bounding_box(&view, &line(target.0, target.1), Some((&earlier, Bounding::Hull)));
-        place(&given.unwrap())
-    };
-    assert_eq!(hull((1, 7), (4, 4), (4, 4)), (4, 4));
-    assert_eq!(hull((0, 8), (4, 0), (4, 4)), (4, 4));
-    assert_eq!(hull((1, 3), (0, 4), (0, 5)), (0, 5));
-    assert_eq!(hull((1, 7), (2, 2), (1, 0)), (3, 2));
-    assert_eq!(hull((0, 1), (0, 1), (3, 2)), (0, 5));
-    assert_eq!(hull((7, 8), (0, 1), (0, 5)), (0, 8));
-    let inner = |earlier: Region| {
-        local_bounding_box(&view(1, 7, 1), &line(2, 2), Some((&earlier, Bounding::Inner))).unwrap()
-    };
-    assert_eq!(place(&inner(line(0, 4))), (3, 1));
-    assert!(inner(line(6, 2)).is_empty());
+fn bounding_boxes_of_several_views_match_published_values() {
+    // Offsets of the views that make the earlier box, that box, the view that extends it, and the hull.
+    let table = [
+        (&[0, 1][..], (4, 4), (1, 7), (4, 4), (4, 4)),
+        (&[0, 2], (0, 5), (1, 3), (0, 4), (0, 5)),
+        (&[3, 4], (3, 2), (0, 1), (0, 1), (0, 5)),
+        (&[0, 4], (0, 5), (7, 8), (0, 1), (0, 8)),
+    ];
+    for (before, earlier, of, target, hull) in table {
+        assert_eq!(bounding_box(before, of.1, target), Some(earlier), "{before:?}");
+        let all = [before, &[of.0]].concat();
+        assert_eq!(bounding_box(&all, of.1, target), Some(hull), "{all:?}");
+    }
+    // An empty earlier box does not count, and neither does an empty share of a view.
+    assert_eq!(bounding_box(&[1], 7, (2, 2)), Some((3, 2)));
+    assert_eq!(bounding_box(&[0, 1], 7, (4, 0)), None);
 }
 
-/// `u[1:-1] + u[:-2] + u[2:]` of 16 elements over a team, by the dialect's steps: one target per member, one
-/// box around all views, one repartition, and equal bounds for all operands.
-fn three_shifted_views(parts: usize) -> (Vec<i64>, usize) {
-    let dist = Distribution::default_partition(parts, &[16]).unwrap();
-    let values: Vec<i64> = (0..16).map(|i| i * i * i).collect();
-    let views = [view(1, 14, 1), view(0, 14, 1), view(2, 14, 1)];
-    // The target: where the result's elements lie, which is where view 0 lies.
-    let target = |part: usize| local_target_of_slice(&dist.owned(part), &views[0]).unwrap().target().unwrap();
-    let need = |part: usize| {
-        views.iter().fold(line(0, 0), |sum, view| {
-            local_bounding_box(view, &target(part), Some((&sum, Bounding::Hull))).unwrap()
-        })
-    };
-    let needs: Vec<Region> = (0..parts).map(need).collect();
-    let plan = Plan::repartition(&dist, &needs).unwrap();
-    let mut result = values.clone();
-    for part in 0..parts {
-        let have = |i: i64| {
-            let moved = plan.moves_to(part).iter().any(|m| m.to.contains(&[i]));
-            assert!(dist.owned(part).contains(&[i]) != moved, "element {i} of part {part}");
-            values[i as usize]
-        };
-        let compute = |at: i64| views.iter().map(|view| have(view.dim(0).nth(at).unwrap())).sum::<i64>();
-        let target = target(part);
-        for at in target.start()[0]..target.stop()[0] {
-            result[1 + at as usize] = compute(at);
-        }
-    }
-    (result, plan.moves().len())
+/// What the core of the second of three members reads, which computes elements 2 and 3 of the slice `a[1..8]`
+/// and owns `a[own.0..own.1]`.
+fn inner(own: (i64, i64)) -> (i64, i64) {
+    let team = team(3);
+    let (a, c) = (cut(&team, &[0, own.0, own.1, 12]), cut(&team, &[0, 2, 4, 12]));
+    let result = c.updated(&View::line(0, 7, 1).spans(), &(View::line(1, 7, 1).of(&a) + 1.0));
+    let core = of_part(&result, 1).unwrap().core;
+    (core.start()[0] + 1, core.extent(0))
 }
 
 #[test]
-fn one_target_is_shared_by_all_operands() {
-    let dist = Distribution::default_partition(3, &[16]).unwrap();
-    let result = view(1, 14, 1);
-    let mut covered = vec![0; 14];
-    for part in 0..3 {
-        let target = local_target_of_slice(&dist.owned(part), &result).unwrap().target().unwrap();
-        target.points().for_each(|at| covered[at[0] as usize] += 1);
-    }
-    assert_eq!(covered, [1; 14]);
+fn cores_are_what_is_owned_of_the_bounding_box() {
+    // The box is 3..5: its intersection with 2..4, with 6..8, and all of it.
+    assert_eq!(inner((2, 4)), (3, 1));
+    assert_eq!(inner((6, 8)).1, 0);
+    assert_eq!(inner((3, 5)), (3, 2));
 }
 
 #[test]
-fn shifted_views_share_a_core_inside_what_every_member_owns() {
-    let views = [view(1, 14, 1), view(0, 14, 1), view(2, 14, 1)];
-    for parts in 1..6 {
-        let dist = Distribution::default_partition(parts, &[16]).unwrap();
-        for part in 0..parts {
-            let owned = dist.owned(part);
-            let target = local_target_of_slice(&owned, &views[0]).unwrap().target().unwrap();
-            let core = core_view(&owned, &views, &target).unwrap();
-            assert!(target.contains_region(&core));
-            for view in &views {
-                assert!(owned.contains_region(&required(view, &core).unwrap()));
-                assert_eq!(wanted(view, &core).len() as i64, core.extent(0));
+fn a_core_only_shrinks_with_every_operand() {
+    let team = team(3);
+    let (u, v) = (cut(&team, &[0, 5, 11, 16]), cut(&team, &[0, 4, 10, 18]));
+    let views = [(&u, View::line(1, 14, 1)), (&u, View::line(0, 14, 1)), (&v, View::line(2, 14, 1))];
+    let core = |upto: usize| -> Vec<Region> {
+        let sum = views[..upto].iter().map(|(of, view)| view.of(of)).reduce(|sum, view| sum + view).unwrap();
+        decided(&planned(&(sum + 1.0))).iter().map(|boxes| boxes.core).collect()
+    };
+    let (one, two, three) = (core(1), core(2), core(3));
+    let targets: Vec<Region> = [(0, 4), (4, 6), (10, 4)].map(|(start, size)| line(start, size)).to_vec();
+    // One after another in view coordinates: all of the target; where its left neighbour is owned; and where
+    // the member owns the cell of the other array, too.
+    assert_eq!(one, targets);
+    assert_eq!(two.iter().map(place).collect::<Vec<_>>(), [(0, 4), (5, 5), (11, 3)]);
+    assert_eq!(three.iter().map(place).collect::<Vec<_>>(), [(0, 2), (5, 3), (11, 3)]);
+}
+
+/// `u[1:-1] + u[:-2] + u[2:]` of 16 elements.
+fn three_shifted_views(u: &Array) -> Array {
+    [1, 0, 2]
+        .map(|offset| View::line(offset, 14, 1).of(u))
+        .into_iter()
+        .reduce(|sum, view| sum + view)
+        .unwrap()
+}
+
+#[test]
+fn shifted_views_share_a_target_and_a_core_and_take_one_repartition() {
+    let views = [1, 0, 2].map(|offset| View::line(offset, 14, 1));
+    for device in devices() {
+        for parts in 1..=16 {
+            let team = Team::on(std::slice::from_ref(&device), parts).unwrap();
+            let dist = Distribution::default_partition(parts, &[16]).unwrap();
+            let u = Array::from_fn(&team, &dist, |at| (at[0] * at[0] * at[0]) as f32).unwrap();
+            // A chain of operations is one kernel with one target.
+            let result = (three_shifted_views(&u) * 2.0 - 1.0).abs();
+            let kernel = planned(&result);
+            assert!(kernel.exchanges.len() <= 1, "one repartition");
+            let mut covered = [0; 14];
+            for boxes in decided(&kernel) {
+                let owned = dist.owned(boxes.part);
+                let rules = Rules::new((&owned, &views[0]), &[(owned, views.iter().collect())]);
+                assert_eq!(Some(boxes.clone()), rules.boxes(boxes.part, false), "{parts} parts");
+                boxes.target.points().for_each(|at| covered[at[0] as usize] += 1);
+                // Equal bounds of all views lie inside what the member owns.
+                let shifts = |at: Index| views.clone().map(|view| view.cell(&at));
+                assert!(boxes.core.points().flat_map(shifts).all(|at| owned.contains(&at)));
             }
-            // One element more on either side would need a halo or leave the target.
-            let wider = core.grow(&[1], &[1]).unwrap();
-            let fits = |bounds: Region| {
-                let read = |view: &Domain| owned.contains_region(&required(view, &bounds).unwrap());
-                target.contains_region(&bounds) && views.iter().all(read)
-            };
-            let (lower, upper) = (wider.split(0, core.stop()[0]).unwrap().0, wider.split(0, core.start()[0]));
-            assert!(core.is_empty() || !fits(lower) && !fits(upper.unwrap().1));
+            assert_eq!(covered, [1; 14]);
+            let before = team.messages();
+            result.eval().unwrap();
+            // Two neighbours at most have what a member needs.
+            assert!(team.messages() - before <= 2 * (parts as u64 - 1));
+            let cube = |i: i32| (i * i * i) as f32;
+            let serial = |i: i32| (cube(i) + cube(i - 1) + cube(i + 1)) * 2.0 - 1.0;
+            let serial: Vec<f32> = (1..15).map(serial).map(f32::abs).collect();
+            assert_eq!(result.to_vec::<f32>().unwrap(), serial, "{parts} parts on {device:?}");
         }
     }
 }
 
-#[test]
-fn operations_on_views_take_one_repartition_and_local_work() {
-    let serial: Vec<i64> = (0..16i64)
-        .map(|i| if (1..15).contains(&i) { (i - 1..=i + 1).map(|k| k * k * k).sum() } else { i * i * i })
-        .collect();
-    for parts in 1..=16 {
-        let (result, moves) = three_shifted_views(parts);
-        assert_eq!(result, serial, "{parts} parts");
-        // Two neighbours at most have what a member needs.
-        assert!(moves <= 2 * (parts - 1), "{moves} moves over {parts} parts");
-    }
+/// A halo is kept with its array: who reads it again, or less of it, sends nothing.
+fn halo_reads(team: &Team) -> Result<Vec<u64>> {
+    let dist = Distribution::default_partition(team.size(), &[24, 3])?;
+    let mut u = Array::from_fn(team, &dist, cell)?;
+    let mut sent = Vec::new();
+    let mut count = |read: &mut dyn FnMut() -> Result<()>| {
+        let before = team.messages();
+        read()?;
+        sent.push(team.messages() - before);
+        Ok::<(), Error>(())
+    };
+    let near = |u: &Array| u.slice(&s![1..-1]) - u.slice(&s![..-2]) - u.slice(&s![2..]);
+    count(&mut || near(&u).eval())?;
+    count(&mut || near(&u).eval())?;
+    count(&mut || (u.slice(&s![1..]) * u.slice(&s![..-1])).eval())?;
+    count(&mut || (u.slice(&s![2..-2]) - u.slice(&s![..-4]) + u.slice(&s![4..])).eval())?;
+    count(&mut || near(&u).eval())?;
+    u.assign(
+        &s![3, ..],
+        &Array::zeros(team, &Distribution::default_partition(team.size(), &[3])?, DType::F32)?,
+    )?;
+    count(&mut || near(&u).eval())?;
+    Ok(sent)
 }
 
 #[test]
-fn views_too_far_out_are_refused() {
-    let far = view(1 << 61, 1, 1);
-    assert!(required(&far, &line(1 << 61, 1 << 60)).is_err());
-    assert_eq!(required(&far, &Region::from_shape(&[1, 1]).unwrap()).unwrap_err().kind, ErrorKind::Rank);
+fn halos_are_kept_with_the_array() {
+    // Two inner edges, both ways: the first time, for a wider halo, and after an assignment.
+    let expected = [4, 0, 0, 4, 0, 4];
+    for device in devices() {
+        let team = Team::on(std::slice::from_ref(&device), 3).unwrap();
+        assert_eq!(halo_reads(&team).unwrap(), expected, "{device:?}");
+    }
+    let (sent, _) = wires::counted(3, |ranks| halo_reads(&Team::over(ranks, &[Device::host()], 1)?));
+    for sent in sent {
+        assert_eq!(sent.unwrap(), expected);
+    }
+}
+
+/// Every eighth case is computed, too, on every device.
+#[test]
+fn random_slices_have_the_targets_boxes_and_cores_of_the_rules() {
+    let cases = std::env::var("PARTITA_SOAK").ok().and_then(|text| text.parse().ok()).unwrap_or(1000);
+    let (devices, mut local, mut halos, mut fetched) = (devices(), 0, 0, 0);
+    for seed in 0..cases {
+        let case = case(seed);
+        let what = format!("seed {seed}: {:?} of {:?}", case.result, case.arrays);
+        let kernel = planned(&case.recorded(&case.arrays(&Device::host())));
+        case.check(&kernel, &what);
+        match &kernel.exchanges[..] {
+            [] => local += 1,
+            all if all.iter().all(|exchange| exchange.what == "halo") => halos += 1,
+            _ => fetched += 1,
+        }
+        for device in devices.iter().filter(|_| seed % 8 == 0) {
+            let arrays = case.arrays(device);
+            let bits = |values: Vec<f32>| values.into_iter().map(f32::to_bits).collect::<Vec<u32>>();
+            let values = case.recorded(&arrays).to_vec().unwrap();
+            assert_eq!(bits(values), bits(case.serial()), "{device:?}, {what}");
+        }
+    }
+    println!("of {cases} cases {local} are local, {halos} read halos and {fetched} fetch boxes");
+    assert!(halos > cases / 5 && fetched > cases / 20 && local > cases / 20);
+    ran("dist-slices", &Device::host(), cases as usize);
+    devices.iter().for_each(|device| ran("computed-dist-slices", device, cases.div_ceil(8) as usize));
 }

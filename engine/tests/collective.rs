@@ -6,7 +6,7 @@ mod found;
 
 use found::devices;
 use partita::array::collective::Data;
-use partita::index::DimMap;
+use partita::index::{DimMap, Index};
 use partita::prelude::*;
 
 fn world(device: &Device, members: usize) -> Partition {
@@ -170,6 +170,52 @@ fn all_sum_reduce_sums_over_groups_of_members() {
     let mut sum = vec![0.0; held(&x, 0).len()];
     (0..12).for_each(|member| sum.iter_mut().zip(held(&x, member)).for_each(|(s, v)| *s += v));
     (0..12).for_each(|member| assert_eq!(held(&all, member), sum));
+}
+
+#[test]
+fn arrays_are_replaced_by_the_sums_of_their_members() {
+    let bits = |x: &Array| x.to_bytes().unwrap();
+    for device in devices() {
+        for (shape, axes) in [([3, 1], &[0][..]), ([2, 3], &[0, 1]), ([3, 2], &[1]), ([1, 4], &[])] {
+            let all = world(&device, (shape[0] * shape[1]) as usize).cartesian(&shape).unwrap();
+            let dist = blocks(&all, &[2 * shape[0], 3 * shape[1]], false);
+            let x = random::<f32>(&all, &dist, 11, true);
+            let (mut sums, before, doubled) = (x.clone(), bits(&x), &x * 2.0);
+            sums.all_sum_reduce_in_place(&all, axes).unwrap();
+            // The sum, in the order of the members, of the same cell of all blocks along the axes.
+            let values = x.to_vec::<f32>().unwrap();
+            let value = |at: [i64; 2]| values[(at[0] * 3 * shape[1] + at[1]) as usize];
+            let along = |d: usize, at: i64, extent: i64| match axes.contains(&d) {
+                true => (0..shape[d]).map(|k| k * extent + at % extent).collect(),
+                false => vec![at],
+            };
+            let sum = |at: Index| {
+                let rows = along(0, at[0], 2);
+                let cells = rows.iter().flat_map(|&i| along(1, at[1], 3).into_iter().map(move |j| [i, j]));
+                cells.map(value).reduce(|sum, value| sum + value).unwrap()
+            };
+            let expected: Vec<f32> = dist.global().points().map(sum).collect();
+            assert_eq!(sums.to_vec::<f32>().unwrap(), expected, "{device:?} {shape:?} {axes:?}");
+            assert_eq!(*sums.distribution().unwrap(), dist);
+            // Clones and what was recorded before have the old elements.
+            assert_eq!((bits(&x), bits(&doubled)), (before, bits(&(&x * 2.0))));
+        }
+        let all = world(&device, 3);
+        let mut uneven = random::<f32>(&all, &blocks(&all, &[8], true), 3, true);
+        let before = bits(&uneven);
+        assert!(uneven.all_sum_reduce_in_place(&all, &[0]).is_err() && bits(&uneven) == before);
+        let start = random::<f32>(&all, &blocks(&all, &[6], false), 3, true);
+        let step = |u: &mut Array| -> Result<()> {
+            u.all_sum_reduce_in_place(&all, &[0])?;
+            *u = &*u * 0.25 + 1.0;
+            u.eval()
+        };
+        let mut looped = Loop::new(vec![start.clone()], |state: &mut [Array]| step(&mut state[0]));
+        looped.run(7).unwrap();
+        let mut single = start;
+        (0..7).for_each(|_| step(&mut single).unwrap());
+        assert!(looped.is_replaying() && bits(&looped.state()[0]) == bits(&single), "{device:?}");
+    }
 }
 
 /// Four cells each on a ring of three: the adjoint adds what the halos hold to the owners, and leaves zeros.

@@ -238,15 +238,18 @@ fn collectives_are_the_same_over_ranks() {
         let y = copies.forward(&x)?;
         let back = copies.adjoint().forward(&y)?;
         let everywhere = Collective::all_sum_reduce(&all, &[0, 2])?.forward(&y)?;
+        let mut replaced = y.clone();
+        replaced.all_sum_reduce_in_place(&all, &[0, 2])?;
         let broadcast = root.broadcast_data(2, &all, || Data::line(&[7i16, 8, 9]))?;
         let mut data = all.allgather_data(|rank| Data::line(&vec![rank as f32; rank % 3]))?;
         data.push(broadcast);
-        Ok((vec![y.to_vec()?, back.to_vec()?, everywhere.to_vec()?], data))
+        Ok((vec![y.to_vec()?, back.to_vec()?, everywhere.to_vec()?, replaced.to_vec()?], data))
     };
     let alone = program(&Team::on(&[Device::host()], 12).unwrap()).unwrap();
     // Each of the three pieces had four copies.
     let fourfold: Vec<f64> = (0..2).flat_map(|a| (0..6).map(move |b| f64::from(4 * (10 * a + b)))).collect();
     assert_eq!(alone.0[1], fourfold);
+    assert_eq!(alone.0[2], alone.0[3]);
     for (ranks, parts) in [(2, 6), (3, 4), (4, 3), (12, 1)] {
         for (rank, result) in
             threads::run(ranks, |ranks| program(&over(&ranks, parts)?)).into_iter().enumerate()

@@ -19,7 +19,7 @@ mod recorder;
 mod run;
 
 pub(crate) use crate::device::collect;
-pub use host::explain::{ExchangeStep, KernelStep, Outline};
+pub use host::explain::{ExchangeStep, KernelStep, Outline, PartBoxes};
 pub use host::files as io;
 pub use host::part::{Cells, Part};
 pub use host::read::Element;

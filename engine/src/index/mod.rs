@@ -3,7 +3,7 @@
 //! - `region`, `index_set`, `domain`: [`Region`], [`IndexRange`], [`IndexSet`], [`Domain`];
 //! - `maps`: [`DimMap`] and its kinds divide one dimension;
 //! - `distributions`: [`ProcessGrid`] and [`Distribution`] divide an array and declare its halo; [`Section`]s
-//!   and local boxes say what a part holds and needs;
+//!   say what a part stores;
 //! - `domain_map`: [`MappedDomain`] and [`DomainMap`] divide iterations;
 //! - [`Members`]: the members of a team and the groups in which they communicate.
 //!
@@ -23,8 +23,7 @@ mod region;
 
 pub(crate) use distributions::matched;
 pub use distributions::{
-    Bounding, Distribution, DistributionBuilder, Environment, Formula, LocalTarget, ProcessGrid, Section,
-    SectionSide, Tile, core_view, local_bounding_box, local_core, local_target_of_slice, required, sections,
+    Distribution, DistributionBuilder, Formula, ProcessGrid, Section, SectionSide, Tile, sections,
 };
 pub use domain::Domain;
 pub use domain_map::{DomainKind, DomainMap, IterationChunk, MappedDomain, serial_write, zip};

@@ -59,14 +59,6 @@ impl Plan {
         fetch("Plan::fetch", dist, needs)
     }
 
-    /// The moves of the cells of `needs[p]` that part `p` does not own. Its own cells are not moved. Needs
-    /// may overlap, be empty, or miss what the part owns.
-    pub fn repartition(dist: &Distribution, needs: &[Region]) -> Result<Plan> {
-        let Plan { from_parts, to_parts, mut moves } = Plan::fetch(dist, needs)?;
-        moves.retain(|m| m.from_part != m.to_part || m.from != m.to);
-        Ok(Plan { from_parts, to_parts, moves })
-    }
-
     /// The cells of `root_region`, wherever they are owned, go to the one part of the destination.
     pub fn gather(dist: &Distribution, root_region: &Region) -> Result<Plan> {
         fetch("Plan::gather", dist, std::slice::from_ref(root_region))

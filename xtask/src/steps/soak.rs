@@ -24,6 +24,7 @@ const CHORES: &[Chore] = &[
     ("strangers at the port", "sockets", &[], &[("PARTITA_SOAK", "30")]),
     ("forked processes", "fork", &[], &[("PARTITA_SOAK", "30")]),
     ("nonsense in the environment", "environment", &[], &[("PARTITA_SOAK", "30")]),
+    ("random slices", "arithmetic", &["random_slices"], &[("PARTITA_SOAK", "10000")]),
 ];
 
 /// Runs these programs for long.

@@ -13,7 +13,7 @@ pub const FILES_PER_FOLDER: usize = 12;
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
     ("kernels/src", 27_923),
-    ("engine/src", 47_011),
+    ("engine/src", 46_832),
     ("simcuda/src", 8_530),
     ("interop/src", 8_771),
     ("interop/python", 14_202),
@@ -22,7 +22,7 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("examples", 2_627),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 123_669;
+pub const TOTAL_BUDGET: usize = 123_491;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

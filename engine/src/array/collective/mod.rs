@@ -297,6 +297,29 @@ impl Collective {
     }
 }
 
+impl Array {
+    /// Replaces what each member of `over` holds by the sum over all members that differ from it along `axes`
+    /// of the grid alone, see [`Collective::all_sum_reduce`]. Clones and recorded expressions keep the old
+    /// elements. Computes at once.
+    ///
+    /// Collective over the world that the partition is of.
+    ///
+    /// # Errors
+    /// As [`Collective::forward`] and [`Array::eval`]; the array then keeps its value.
+    #[doc = example!(
+        "let line = Distribution::default_partition(2, &[4])?;"
+        "let mut v = Array::from_slice(&team, &line, &[1.0, 2.0, 3.0, 4.0])?;"
+        "v.all_sum_reduce_in_place(&Partition::world(&team)?, &[0])?;"
+        "assert_eq!(v.to_vec::<f64>()?, [4.0, 6.0, 4.0, 6.0]);"
+    )]
+    pub fn all_sum_reduce_in_place(&mut self, over: &Partition, axes: &[usize]) -> Result<()> {
+        let sums = Collective::all_sum_reduce(over, axes)?.forward(self)?;
+        sums.eval()?;
+        *self = sums;
+        Ok(())
+    }
+}
+
 /// An operator that is being applied. Its input may be assigned to meanwhile; the result has no value before
 /// the end.
 #[must_use = "the result is there only after `finish`"]

@@ -48,6 +48,24 @@ pub struct KernelStep {
     pub operations: u64,
     /// The transfers that it waits for.
     pub exchanges: Vec<ExchangeStep>,
+    /// Of a fused kernel, the operands that are arrays of blocks, as types and shapes.
+    pub operands: Vec<String>,
+    /// What the parts compute of a fused kernel; parts that compute nothing are left out.
+    pub boxes: Vec<PartBoxes>,
+}
+
+/// The boxes that a part computes and reads. In the words of MLIR's Dist dialect: the target, the core and
+/// the bounding boxes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PartBoxes {
+    /// The part.
+    pub part: usize,
+    /// The elements of the result that it computes; of a slice that is assigned to, counted from its first.
+    pub target: Region,
+    /// Of these, those that read nothing that travels.
+    pub core: Region,
+    /// Of each of the kernel's operands, the smallest box around all cells that it reads.
+    pub reads: Vec<Region>,
 }
 
 /// The transfers of one operand by a plan.
@@ -147,10 +165,10 @@ impl Explain<'_> {
                     from_team: None,
                 }));
                 for launch in launches {
-                    self.push_with_core(launched(launch)?);
+                    self.push_with_core(self.launched(launch)?);
                 }
             }
-            Step::Launch(launch) => self.push(launched(launch)?),
+            Step::Launch(launch) => self.push(self.launched(launch)?),
             Step::Copy { from, to, dtype, cells } => self.push(self.copied(*from, *to, *dtype, cells)?),
             Step::Sort(HostSort { dist, dtype, .. }) => self.push(gathering("sort", dist, *dtype)?),
             Step::Move { base, dist, dtype, plan, .. } => {
@@ -232,9 +250,38 @@ impl Explain<'_> {
         }
         Ok(())
     }
+
+    /// A launch, with what it must read and write.
+    fn launched(&self, launch: &KernelLaunch) -> Result<KernelStep> {
+        let mut said = launched(launch)?;
+        let Some(fused) = &launch.fused else { return Ok(said) };
+        let mut reads: Vec<(NodeId, Vec<Region>)> = Vec::new();
+        for (node, boxes) in &fused.reads {
+            match reads.iter_mut().find(|(other, _)| other == node) {
+                Some((_, hulls)) => {
+                    hulls.iter_mut().zip(boxes).for_each(|(hull, read)| *hull = hull.hull(read))
+                }
+                None => reads.push((*node, boxes.clone())),
+            }
+        }
+        let operand =
+            |(node, _): &(NodeId, _)| format!("{} {}", self.graph.dtype(*node), self.graph.shape(*node));
+        said.operands = reads.iter().map(operand).collect();
+        said.boxes = launch
+            .launches
+            .iter()
+            .map(|&PartLaunch { part, region: target, core, .. }| PartBoxes {
+                part,
+                target,
+                core,
+                reads: reads.iter().map(|(_, boxes)| boxes[part]).collect(),
+            })
+            .collect();
+        Ok(said)
+    }
 }
 
-/// A launch, with what it must read and write.
+/// The same without the boxes of its parts.
 fn launched(launch: &KernelLaunch) -> Result<KernelStep> {
     let kernel = launch.kernel.kernel();
     let mut said = kernel_step(&kernel.name, &launch.layout)?;

@@ -59,7 +59,8 @@ impl Array {
             return Err(Error::invalid("request", expected, requests.len().to_string(), remedy));
         }
         let _guard = self.team().evaluation()?;
-        let cut = |(part, asked): (usize, &Region)| cut(&storage.dist, part, asked);
+        let dist = self.distribution()?;
+        let cut = |(part, asked): (usize, &Region)| cut(&dist, part, asked);
         let cuts = requests.iter().enumerate().map(cut).collect::<Result<Vec<Vec<Section>>>>()?;
         let (mut list, mut fields) = (StepList::default(), Vec::new());
         let (team, dtype, shape) = (self.team(), self.dtype(), self.shape());
@@ -150,7 +151,11 @@ impl Requested {
             let expected = format!("a section below {}", self.pieces.len());
             return Err(Error::invalid("Requested::to_vec", expected, section.to_string(), "count from 0"));
         };
-        let region = &piece.section.region;
+        let region = match piece.section.sides.is_empty() {
+            // Memory without dimensions is a line of one cell.
+            true => &Region::from_shape(&[1])?,
+            false => &piece.section.region,
+        };
         let mut elements: Vec<T> = zeros(region.volume()? as usize, &self.array.team().devices())?;
         if let Some((place, _)) = &piece.memory {
             let _guard = self.array.team().evaluation()?;

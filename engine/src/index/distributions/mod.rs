@@ -13,8 +13,5 @@ pub use builder::DistributionBuilder;
 pub use distribution::Distribution;
 pub use process_grid::ProcessGrid;
 pub(crate) use reshape::matched;
-pub use section::{
-    Bounding, Environment, LocalTarget, Section, SectionSide, Tile, core_view, local_bounding_box,
-    local_core, local_target_of_slice, required, sections,
-};
+pub use section::{Section, SectionSide, Tile, sections};
 pub use view::Formula;

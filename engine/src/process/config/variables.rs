@@ -148,7 +148,7 @@ pub const VARIABLES: &[Variable] = &[
     developer(
         "PARTITA_SOAK",
         "a count",
-        "how often tests of forks, strangers and nonsense repeat their cases",
+        "how often tests of forks, strangers, nonsense and slices repeat their cases",
     ),
     developer("PARTITA_TEST_DEVICES", "host, wgpu or cuda", "kinds of devices that tests use"),
     developer("PARTITA_TEST_MPI", "deny, refuse or garble", "how the test's CUDA-aware MPI misbehaves"),

@@ -59,7 +59,7 @@ struct Run<'a> {
 pub(crate) fn tiled(jobs: &[Job], cache_bytes: i64) -> Option<Vec<RecordedWork>> {
     let (mut ordered, mut rest, mut is_tiled) = (Vec::new(), jobs, false);
     while !rest.is_empty() {
-        // The longest run that can be so. What packs faces, say, or copies from part to part stands between two.
+        // The longest run that can be so. What packs faces or copies from part to part stands between two.
         let ends: Vec<usize> = (1..=rest.len()).collect();
         let end = ends.partition_point(|&end| Run::new(&rest[..end], cache_bytes).is_some()).max(1);
         let (run, others) = rest.split_at(end);

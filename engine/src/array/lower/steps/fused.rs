@@ -179,8 +179,11 @@ impl Lowerer<'_> {
             let arguments = arguments.on(part);
             launches.push(PartLaunch { part, region, pieces, core, arguments, memory });
         }
+        let reads = accesses.into_iter().flatten().filter(|access| access.source.is_block());
+        let reads = reads.filter_map(|access| Some((access.node, access.footprint?.needs))).collect();
         let (is_fold, results, grow) = (folds.is_some(), made.to_vec(), extent.grow.clone());
-        let fused = FusedKernel { leaves, placed, results, grow, is_fold, read_bytes, written_bytes, hash };
+        let fused =
+            FusedKernel { leaves, placed, results, grow, is_fold, read_bytes, written_bytes, reads, hash };
         let layout = dist;
         Ok(KernelLaunch { kernel, layout, operands, launches, fused: Some(Box::new(fused)) })
     }

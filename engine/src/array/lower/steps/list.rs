@@ -156,6 +156,8 @@ pub(crate) struct FusedKernel {
     pub is_fold: bool,
     pub read_bytes: u64,
     pub written_bytes: u64,
+    /// Of operands that are blocks, the smallest box around the cells that each part reads.
+    pub reads: Vec<(NodeId, Vec<Region>)>,
     /// The hash of the kernel, of its arguments and of what is folded; between ranks.
     pub hash: Option<u64>,
 }
