@@ -13,16 +13,16 @@ pub const FILES_PER_FOLDER: usize = 12;
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
     ("kernels/src", 27_923),
-    ("engine/src", 46_832),
+    ("engine/src", 46_947),
     ("simcuda/src", 8_530),
-    ("interop/src", 8_771),
-    ("interop/python", 14_202),
+    ("interop/src", 9_044),
+    ("interop/python", 14_290),
     ("benches", 9_354),
     ("xtask", 5_257),
     ("examples", 2_627),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 123_491;
+pub const TOTAL_BUDGET: usize = 123_967;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[
