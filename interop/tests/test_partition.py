@@ -262,6 +262,7 @@ REFUSED = [
     (lambda p: pt.ones(6, team=p.team).request([[(0, 7)]] * 6), IndexError, "clip the region to the array"),
     (lambda p: pt.ones(6, team=p.team).request([[(0, 1), (0, 1)]] * 6), ValueError, "request"),
     (lambda p: pt.ones(6, dist=pt.Distribution(6, team=p.team, dims=[pt.Cyclic()])).request([[(0, 1)]] * 6), NotImplementedError, "block"),
+    (lambda p: pt.ones(6, team=p.team).sum().request([()] * 6), ValueError, "at least one dimension"),
     (lambda p: pt.collective.all_reduce_(np.ones(6)), TypeError, "partita.asarray"),
     (lambda p: pt.collective.all_reduce_(pt.ones(6, team=p.team).sum()), ValueError, "one dimension"),
     (lambda p: pt.collective.all_reduce_(pt.ones(7, team=p.team)), ValueError, "evenly"),

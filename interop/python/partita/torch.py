@@ -36,9 +36,8 @@ class Differentiable:
         self.operator = operator
 
     def __call__(self, *blocks: Any) -> tuple[Any, ...]:
-        """The results, by rank of the target's members, in the memory where they were computed, which is theirs alone. A process
-        that has none of them gets one empty tensor, through which it takes part in going back: let its loss depend on it, and go
-        back on all processes."""
+        """The results, by rank of the target's members, where they were computed. A process that has none of them gets one
+        empty tensor, through which it takes part in going back: let its loss depend on it, and go back on all processes."""
         # Without tensors of its own a process would not be asked to go back, and the others would wait for it.
         anchor = _torch().empty(0, requires_grad=self.operator.source.team.ranks > 1)
         made: tuple[Any, ...] = _function().apply(self.operator, anchor, *blocks)

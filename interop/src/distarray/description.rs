@@ -1,6 +1,6 @@
 //! [`PartDescription`]: the `__distarray__` of one part, its reading, and what all parts must agree in.
 
-use partita::index::{IndexError, ProcessGrid};
+use partita::index::ProcessGrid;
 
 use super::dim::{DimDict, Kind, check_column, check_same};
 use crate::value::{Refusal, Result, Value};
@@ -53,7 +53,7 @@ impl PartDescription {
 
     /// The ranks of the (left, right) neighbours in every dimension, from this description alone; none at the
     /// ends of dimensions that are not periodic.
-    pub fn neighbors(&self) -> std::result::Result<Vec<(Option<usize>, Option<usize>)>, IndexError> {
+    pub fn neighbors(&self) -> partita::index::Result<Vec<(Option<usize>, Option<usize>)>> {
         let each = |of: fn(&DimDict) -> i64| self.dims.iter().map(of).collect::<Vec<i64>>();
         let (grid, rank) = (ProcessGrid::new(&each(|dim| dim.grid_size))?, each(|dim| dim.grid_rank));
         let periodic: Vec<bool> = self.dims.iter().map(DimDict::periodic).collect();

@@ -67,11 +67,6 @@ pub fn validate_dim_data(value: &Value) -> (bool, String) {
     )
 }
 
-/// The same for one entry of a `dim_data`.
-pub fn validate_dim_dict(value: &Value) -> (bool, String) {
-    verdict(DimDict::parse(value, None).map(drop).map_err(|refusal| refusal.of_protocol(PROTOCOL)))
-}
-
 fn verdict(read: Result<()>) -> (bool, String) {
     read.map_or_else(|refusal| (false, refusal.to_string()), |()| (true, String::new()))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use partita::array::collective::Data;
+use partita::array::collective::{Data, PendingCollective as UnderWay};
 use partita::plan::Plan;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -354,8 +354,6 @@ pub struct PendingCollective {
     element: Element,
     under_way: Mutex<Option<Vec<UnderWay>>>,
 }
-
-type UnderWay = partita::array::collective::PendingCollective;
 
 #[pymethods]
 impl PendingCollective {

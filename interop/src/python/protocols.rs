@@ -106,7 +106,7 @@ pub fn validate_dim_data(dim_data: &Bound<'_, PyAny>) -> (bool, String) {
 /// Whether one entry of a dim_data is well-formed; and why not. Local.
 #[pyfunction]
 pub fn validate_dim_dict(dim_dict: &Bound<'_, PyAny>) -> (bool, String) {
-    distarray::validate_dim_dict(&read(dim_dict))
+    distarray::validate_dim_data(&Value::Tuple(vec![read(dim_dict)]))
 }
 
 /// The ranks of a part's (left, right) neighbours per dimension, from its own description alone; None at the

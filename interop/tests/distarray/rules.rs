@@ -3,7 +3,6 @@
 use partita::index::{DimMap, Distribution};
 use partita_interop::distarray::{
     Kind, PartDescription, VERSION, parse_all, to_distribution, validate, validate_dim_data,
-    validate_dim_dict,
 };
 use partita_interop::value::{Buffer, Dict, Refusal, Value};
 
@@ -285,16 +284,15 @@ fn neighbours_follow_from_one_description() {
 #[test]
 fn entries_are_validated_without_a_buffer() {
     let (good, empty) = (b((1, 2), 6, 3, 6), Value::Dict(Dict::default()));
-    assert_eq!(validate_dim_dict(&good), (true, String::new()));
-    assert!(validate_dim_dict(&empty).0);
-    assert!(validate_dim_data(&Value::Tuple(vec![empty, good.clone()])).0);
+    let said =
+        |dims: &[&Value]| validate_dim_data(&Value::Tuple(dims.iter().map(|&dim| dim.clone()).collect()));
+    for well_formed in [&[][..], &[&empty], &[&good], &[&empty, &good]] {
+        assert_eq!(said(well_formed), (true, String::new()));
+    }
     let wrong = b((1, 2), 6, 3, 7);
-    let (fine, reason) = validate_dim_dict(&wrong);
-    assert!(!fine && reason.starts_with("__distarray__: ['stop']: expected"), "{reason}");
-    let (fine, reason) = validate_dim_data(&Value::Tuple(vec![good.clone(), wrong]));
+    let (fine, reason) = said(&[&good, &wrong]);
     assert!(!fine && reason.starts_with("__distarray__: dim_data[1]['stop']: expected"), "{reason}");
     assert!(!validate_dim_data(&Value::List(vec![good.clone()])).0 && !validate_dim_data(&good).0);
-    assert!(!validate_dim_dict(&Value::Tuple(vec![good])).0);
 }
 
 #[test]

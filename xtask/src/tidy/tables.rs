@@ -13,16 +13,16 @@ pub const FILES_PER_FOLDER: usize = 12;
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
     ("kernels/src", 27_923),
-    ("engine/src", 46_944),
+    ("engine/src", 46_947),
     ("simcuda/src", 8_530),
-    ("interop/src", 9_051),
-    ("interop/python", 14_477),
+    ("interop/src", 9_044),
+    ("interop/python", 14_474),
     ("benches", 9_354),
     ("xtask", 5_257),
     ("examples", 2_699),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 124_230;
+pub const TOTAL_BUDGET: usize = 124_223;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

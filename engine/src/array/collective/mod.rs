@@ -300,7 +300,7 @@ impl Collective {
 impl Array {
     /// Replaces what each member of `over` holds by the sum over all members that differ from it along `axes`
     /// of the grid alone, see [`Collective::all_sum_reduce`]. Clones and recorded expressions keep the old
-    /// elements. Computes at once.
+    /// elements; if there are none, the sums of blocks are where the elements were. Computes at once.
     ///
     /// Collective over the world that the partition is of.
     ///
@@ -315,6 +315,9 @@ impl Array {
     pub fn all_sum_reduce_in_place(&mut self, over: &Partition, axes: &[usize]) -> Result<()> {
         let sums = Collective::all_sum_reduce(over, axes)?.forward(self)?;
         sums.eval()?;
+        if sums.distribution()?.same_layout(&*self.distribution()?) {
+            return self.overwrite(&sums);
+        }
         *self = sums;
         Ok(())
     }

@@ -51,10 +51,8 @@ class Unstructured:
 
 @dataclass(frozen=True)
 class Replicated:
-    """One dimension that every part along it has whole: as many copies as the grid has parts there.
-
-    Operations read the part's own copy, assignment changes all. Of a distribution's parts the first along the dimension owns the
-    elements; `Distribution.holders` names all. There is no halo. The copies that `from_parts` takes should be equal."""
+    """One dimension that every part along it has whole, without halo. Operations read the part's own copy, assignment changes all. The
+    first of the parts owns the elements; `Distribution.holders` names all. The copies that `from_parts` takes should be equal."""
 
     _is_replicated: ClassVar[bool] = True
 

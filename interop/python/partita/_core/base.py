@@ -309,6 +309,8 @@ class BaseArray(_native.ArrayBase):
             the part; along periodic dimensions they may go beyond the ends, along others that is an IndexError. Dimensions that
             are not blocks raise NotImplementedError.
         """
+        if not self.ndim:
+            raise ValueError("request: expected an array of at least one dimension, given one without; use u.item()")
         here = len(self.team.local_members)
         if len(boxes) != here:
             expected = f"{here} boxes, one per part of this process"

@@ -267,10 +267,8 @@ class Requested(NamedTuple):
 
         first, last = self.sections[0].start, self.sections[-1].stop
         whole = np.empty([stop - start for start, stop in zip(first, last, strict=True)], self.dtype.dtype)
-        for start, stop, memory in self.sections:
-            if memory is not None:
-                spans = zip(start, stop, first, strict=True)
-                whole[tuple(slice(begin - origin, end - origin) for begin, end, origin in spans)] = host_of(memory)
+        for start, stop, memory in (section for section in self.sections if section.memory is not None):
+            whole[tuple(slice(a - o, b - o) for a, b, o in zip(start, stop, first, strict=True))] = host_of(memory)
         return whole
 
 
