@@ -89,6 +89,7 @@ def test_parts_say_where_they_are(u):
         assert not hasattr(p, "__array_interface__")
 
 
+@pytest.mark.requirement("E9")
 def test_partitioned_names_the_device_and_shares_its_memory(u):
     described = u.__partitioned__
     for p, entry in zip(u.parts, described["partitions"].values(), strict=True):
@@ -119,6 +120,7 @@ def test_copies_on_the_device(u, driver, expected):
     np.testing.assert_array_equal(driver.read(said["data"], 12, stream), expected[:2].reshape(-1))
 
 
+@pytest.mark.requirement("F4")
 def test_the_consumers_stream_waits_for_the_producer(driver):
     """A kernel that takes its time, and a copy behind it on a stream of the consumer's."""
     team = pt.Team(1, CUDA[:1])
@@ -138,6 +140,7 @@ def test_the_consumers_stream_waits_for_the_producer(driver):
         assert read.tobytes() == u.numpy().tobytes()
 
 
+@pytest.mark.requirement("F4")
 def test_the_producers_stream_is_waited_for():
     """A producer is asked with the stream that reads: ours."""
     asked = []

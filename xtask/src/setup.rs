@@ -66,7 +66,7 @@ const NEEDS: &[Need] = &[
         fix: Fix::Run(
             ".venv/bin/python -m pip install --quiet maturin numpy pytest mypy jax ml_dtypes \
              array-api-strict nbclient ipykernel mpi4py torch scipy scikit-learn pandas matplotlib xarray \
-             dask einops mpmath numba",
+             dask distributed einops mpmath numba",
         ),
     },
     Need {
@@ -181,8 +181,8 @@ fn has_python(root: &Path) -> bool {
 fn has_packages(root: &Path) -> bool {
     let python = root.join(".venv/bin/python");
     let imports = "import maturin, numpy, pytest, mypy, jax, ml_dtypes, array_api_strict, nbclient, \
-                   ipykernel, mpi4py, torch, scipy, sklearn, pandas, matplotlib, xarray, dask, einops, \
-                   mpmath, numba";
+                   ipykernel, mpi4py, torch, scipy, sklearn, pandas, matplotlib, xarray, dask, \
+                   distributed, einops, mpmath, numba";
     python.to_str().is_some_and(|python| answers(python, &["-c", imports]))
 }
 

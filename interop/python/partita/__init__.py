@@ -165,7 +165,7 @@ from . import array_api as array_api  # noqa: E402
 from ._api import lib as lib  # noqa: E402
 from .array_api import __array_api_version__ as __array_api_version__  # noqa: E402
 from .array_api import __array_namespace_info__ as __array_namespace_info__  # noqa: E402
-from ._api import collective as collective  # noqa: E402
+from ._api import collective as collective, conformance as conformance  # noqa: E402
 from . import operators as operators  # noqa: E402
 from .operators import fft as fft  # noqa: E402
 from .operators import linalg as linalg  # noqa: E402
@@ -176,7 +176,7 @@ from ._api.documents import describe as _describe  # noqa: E402
 from ._core.base import BaseArray as _BaseArray  # noqa: E402
 
 # By NumPy's paths.
-_sys.modules |= {f"{__name__}.collective": collective, f"{__name__}.fft": fft, f"{__name__}.linalg": linalg, f"{__name__}.lib": lib, f"{__name__}.lib.stride_tricks": lib.stride_tricks}
+_sys.modules |= {f"{__name__}.collective": collective, f"{__name__}.conformance": conformance, f"{__name__}.fft": fft, f"{__name__}.linalg": linalg, f"{__name__}.lib": lib, f"{__name__}.lib.stride_tricks": lib.stride_tricks}
 
 _describe(_sys.modules[__name__], {
     "Array.": Array, "Array. ": _BaseArray, "Array.  ": _Methods, "collective.": collective, "fft.": fft, "linalg.": linalg,

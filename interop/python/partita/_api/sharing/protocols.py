@@ -163,7 +163,8 @@ def _memory(buffer: Any) -> Any:
 
 def _standard(data: Any, where: str) -> Any:
     """The same, if it is an array of the kinds that both protocols speak of."""
-    if any(hasattr(data, name) for name in ("__dlpack__", "__array__", "__array_interface__")):
+    frame = hasattr(data, "__dataframe__") or hasattr(data, "__arrow_c_stream__")
+    if not frame and any(hasattr(data, name) for name in ("__dlpack__", "__array__", "__array_interface__")):
         return data
     try:
         memoryview(data)
