@@ -8,7 +8,7 @@ import numpy as np
 import partita as pt
 import pytest
 
-EXAMPLE = Path(__file__).parents[2] / "examples/python/dask_handover.py"
+EXAMPLE = Path(__file__).parents[2] / "examples/python/packages/dask_handover.py"
 
 
 @pytest.fixture(scope="module")

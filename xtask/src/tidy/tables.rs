@@ -13,16 +13,16 @@ pub const FILES_PER_FOLDER: usize = 12;
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
     ("kernels/src", 27_931),
-    ("engine/src", 46_799),
+    ("engine/src", 46_949),
     ("simcuda/src", 8_526),
-    ("interop/src", 8_771),
-    ("interop/python", 14_202),
+    ("interop/src", 9_122),
+    ("interop/python", 15_068),
     ("benches", 9_354),
-    ("xtask", 5_255),
-    ("examples", 2_627),
+    ("xtask", 5_267),
+    ("examples", 2_860),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 123_465;
+pub const TOTAL_BUDGET: usize = 125_077;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

@@ -46,8 +46,8 @@ pub(crate) fn broadcast(operation: &'static str, a: &Index, b: &Index) -> Result
 }
 
 /// The common shape of two operands. Arrays over domains go by position and never stretch, the rule of
-/// Chapel's zippered loops. Numbers stretch to them, and what a reduction leaves: arrays over no domain, of extent 1 along
-/// dimensions that are folded away.
+/// Chapel's zippered loops. Numbers stretch to them, and what a reduction leaves: arrays over no domain, of
+/// extent 1 along dimensions that are folded away.
 pub(crate) fn stretch(operation: &'static str, a: &Node, b: &Node) -> Result<Index> {
     let is_over_domain = a.domain.is_some() || b.domain.is_some();
     let stretches = |node: &Node, other: &Node| {

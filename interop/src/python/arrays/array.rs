@@ -44,8 +44,8 @@ fn real(operation: &str, value: Typed) -> PyResult<Typed> {
     match value.element {
         Element::Real(_) => Ok(value),
         Element::Complex(_) => Err(PyTypeError::new_err(format!(
-            "{operation}: expected real numbers over a domain, given complex ones; take two arrays, of real and of \
-             imaginary parts"
+            "{operation}: expected real numbers over a domain, given complex ones; take an array of real \
+             and one of imaginary parts"
         ))),
     }
 }
