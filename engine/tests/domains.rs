@@ -292,7 +292,7 @@ fn zipping_block_cyclic_shifted_and_strided_arrays_matches_the_published_order()
         cyclic * 1000 + blocks + strided,
         blocks + strided + cyclic * 1000,
         strided + cyclic * 1000 + blocks,
-        &arrays[0] * 0 + (cyclic * 1000 + blocks + strided),
+        &arrays[0] - &arrays[0] + (cyclic * 1000 + blocks + strided),
     ];
     for (sum, first) in sums.into_iter().zip([1, 2, 3, 0]) {
         assert_eq!((sum.domain(), sum.to_vec::<i32>().unwrap()), (domains[first].clone(), serial.clone()));
