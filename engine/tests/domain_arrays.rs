@@ -395,16 +395,17 @@ fn unlike_shapes_are_errors_that_name_both_and_numbers_stretch() {
         assert!(text.contains(&format!("{refusal}{both}")), "{text}");
     };
     is_refused(&(&over + &row), "{1:4, -2:5:2} and {2:3, -2:5:2}");
-    is_refused(&(&plain.slice(&s![0..1, ..]) * &over), "shape (1, 4) and {1:4, -2:5:2}");
+    is_refused(&(&plain.slice(&s![0]) * &over), "shape (4) and {1:4, -2:5:2}");
     is_refused(&over.less(plain.slice(&s![0])), "{1:4, -2:5:2} and shape (4)");
     is_refused(&over.greater(1).select(&row, &over), "{1:4, -2:5:2} and {2:3, -2:5:2}");
     is_refused(&plain.updated(&s![.., ..], &row), "shape (3, 4) and {2:3, -2:5:2}");
     let mut changed = over.clone();
-    let text = changed.assign_at(&whole, &plain.slice(&s![.., 0..1])).unwrap_err().to_string();
-    assert!(text.contains("given {1:4, -2:5:2} and shape (3, 1)"), "{text}");
+    let text = changed.assign_at(&whole, &plain.slice(&s![0])).unwrap_err().to_string();
+    assert!(text.contains("given {1:4, -2:5:2} and shape (4)"), "{text}");
     assert_eq!(changed.to_vec::<i32>().unwrap(), plain.to_vec::<i32>().unwrap());
-    // Those of no domain broadcast as ever.
+    // Those of no domain broadcast as ever, and of as many dimensions to one over a domain.
     assert!((&plain + plain.slice(&s![0])).recorded().is_ok());
+    assert_eq!((&plain.slice(&s![0..1, ..]) * &over).domain(), whole);
     // Numbers: of Rust, without dimensions, and what is left of all elements.
     let most = over.max(&[]);
     let one = over.at(&domain([(3, 4, 1), (4, 5, 1)])).slice(&s![0, 0]);
