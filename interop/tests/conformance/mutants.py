@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 import partita as pt
+import partita.__main__ as program
 import partita.torch as torch_operators
 import pytest
 from conformance import ranks
@@ -257,6 +258,7 @@ MUTANTS |= {
     "F3": Mutant("square roots are one unit in the last place off", [(pt, "sqrt", lambda was, u: was(u) * (1 + 2**-23))]),
     "F4": Mutant("PyTorch gets a copy", [(pt.Part, "__dlpack__", lambda was, part, **words: was(part, **(words | {"copy": True})))], (RuntimeError, TypeError)),
     "F5": Mutant("parts of one device exchange nothing", [(Array, "explain", lambda was, u, *a: re.sub(" .* -> .*\n", "", was(u, *a)) if len(set(u.team.devices)) < 2 else was(u, *a))]),
+    "F6": Mutant("the program of the suite is not called", [(program, "_bench", lambda was, words: 0)]),
 }  # fmt: skip
 
 
@@ -650,11 +652,12 @@ def set_at_0(D, *ranges, **words):
         D.dims, D._dist = dims, dist
 pt.Domain.set = set_at_0
 """
-OLD_DOMAINS = """
-home, first = pt.Array.domain.__get__, {}
-pt.Array.domain = property(lambda u: first.setdefault(id(u), home(u)))
-change = pt.Domain.set
-pt.Domain.set = lambda D, *ranges, **words: change(D, *ranges, **words)
+NO_DOMAINS = """
+described = pt.Array.__reduce__
+def without_domain(u):
+    make, given = described(u)
+    return make, (*given[:-1], None)
+pt.Array.__reduce__ = without_domain
 """
 Domain, At = pt.Domain, domains.At
 MUTANTS |= {
@@ -679,7 +682,7 @@ MUTANTS |= {
     "B31": Mutant("naming owners is collective", [], there="owner = pt.Domain.owner\npt.Domain.owner = lambda D, i: (team.share('owner', b''), owner(D, i))[1]"),
     "B32": Mutant("copies have the default map", [], there="pt.Domain.__reduce__ = lambda D: (pt.Domain, D.dims)"),
     "B33": Mutant("one process alone learns the new indices", [], there=OLD_INDICES),
-    "B34": Mutant("arrays refer to the domain of before", [], there=OLD_DOMAINS),
+    "B34": Mutant("copies of arrays forget their domain", [], there=NO_DOMAINS),
 }  # fmt: skip
 KEYS = {"dist_type", "size", "proc_grid_size", "proc_grid_rank", "start", "stop", "padding", "periodic", "block_size", "indices", "one_to_one"}
 
