@@ -12,10 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 import partita as pt
+import partita.__main__ as program
 import partita.torch as torch_operators
 import pytest
 from conformance import ranks
 from partita._api.sharing import protocols
+from partita._core.views import domains
 
 
 class Mutant(NamedTuple):
@@ -256,6 +258,7 @@ MUTANTS |= {
     "F3": Mutant("square roots are one unit in the last place off", [(pt, "sqrt", lambda was, u: was(u) * (1 + 2**-23))]),
     "F4": Mutant("PyTorch gets a copy", [(pt.Part, "__dlpack__", lambda was, part, **words: was(part, **(words | {"copy": True})))], (RuntimeError, TypeError)),
     "F5": Mutant("parts of one device exchange nothing", [(Array, "explain", lambda was, u, *a: re.sub(" .* -> .*\n", "", was(u, *a)) if len(set(u.team.devices)) < 2 else was(u, *a))]),
+    "F6": Mutant("the program of the suite is not called", [(program, "_bench", lambda was, words: 0)]),
 }  # fmt: skip
 
 
@@ -573,6 +576,113 @@ MUTANTS |= {
     "B15": Mutant("each array comes in its own pieces", [(pt, "map_parts", lambda was, f, u, v, **k: was(lambda block, x, y, out: f(block, x, v.parts[block.number], out), u, v, **k))], (ValueError,)),
     "B25": Mutant("iteration gives copies", [(Array, "__iter__", lambda was, u: (row.copy() if isinstance(row, Array) else row for row in was(u)))]),
     "B35": Mutant("sums are divided evenly", [(Array, "__add__", lambda was, u, v: evenly(was(u, v)).eval())]),
+}  # fmt: skip
+
+
+def with_ranges(change):
+    """Of what makes domains of others or sets them: ranges are changed first."""
+    return lambda was, domain, *ranges, **words: was(domain, *change(ranges), **words)
+
+
+def by_shape(ranges):
+    return tuple(map(range, ranges[0].shape)) if ranges and isinstance(ranges[0], pt.Domain) else ranges
+
+
+def unstrided(was, domain, *ranges, **words):
+    was(domain, *ranges, **words)
+    domain.dims = tuple(range(r.start, r.start + len(r)) for r in domain.dims)
+
+
+def left_as_they_were(was, domain, *ranges, **words):
+    arrays, domain._arrays = domain._arrays, []
+    was(domain, *ranges, **words)
+    domain._arrays = arrays
+
+
+def kept_by_position(was, domain, *ranges, **words):
+    arrays = [(u, u.numpy()) for known in domain._arrays if (u := known()) is not None]
+    was(domain, *ranges, **words)
+    for u, old in arrays:
+        both = tuple(slice(0, min(pair)) for pair in zip(u.shape, old.shape, strict=True))
+        u[...] = 0
+        u[both] = old[both]
+
+
+def ascending(domain):
+    return domain._sub([r if r.step > 0 else r[::-1] for r in domain.dims])
+
+
+def cut_to_one_piece(was, at, key):
+    """What the leader does not make is cut to the piece that has its first index."""
+    if isinstance(key, pt.Domain) and key.size:
+        first, home = next(iter(key)), at._array.domain
+        index = first if isinstance(first, tuple) else (first,)
+        key = key & next(piece for piece in home.local(home.owner(index)) if index in piece)
+    return was(at, key)
+
+
+def from_its_own_start(was, at, key):
+    return tuple(slice(0, len(r)) for r in key.dims) if isinstance(key, pt.Domain) else was(at, key)
+
+
+def without_signs(was, r, sub):
+    places = was(r, sub)
+    return places if places is None or places.step > 0 else places[::-1]
+
+
+HELD = []
+
+
+def held_for_ever(was, domain, native):
+    HELD.append(was(domain, native))
+    return HELD[-1]
+
+
+def boxes(was, given):
+    return range(min(given), max(given) + 1) if isinstance(given, (set, frozenset, list)) else was(given)
+
+
+#: In the processes of a test.
+OLD_INDICES = """
+change = pt.Domain.set
+def set_at_0(D, *ranges, **words):
+    dims, dist = D.dims, D.dist
+    change(D, *ranges, **words)
+    if team.rank > 0:
+        D.dims, D._dist = dims, dist
+pt.Domain.set = set_at_0
+"""
+NO_DOMAINS = """
+described = pt.Array.__reduce__
+def without_domain(u):
+    make, given = described(u)
+    return make, (*given[:-1], None)
+pt.Array.__reduce__ = without_domain
+"""
+Domain, At = pt.Domain, domains.At
+MUTANTS |= {
+    "B1": Mutant("domains are over one device if none is named", [(Domain, "__init__", lambda was, domain, *ranges, **words: was(domain, *ranges, **(words or {"team": pt.Team(1)})))]),
+    "B2": Mutant("layouts of an author are passed over", [(pt.CustomMap, "indices_per_part", lambda was, one: [sorted(own) for own in was(one)])]),
+    "B6": Mutant("the map of a domain is the default one", [(Domain, "dist", lambda was, domain: pt.Distribution(domain.shape, team=was(domain).team))]),
+    "B7": Mutant("of a set its bounds are taken", [(domains, "_range_of", boxes)]),
+    "B8": Mutant("ranges lose their strides", [(Domain, "__init__", unstrided)]),
+    "B9": Mutant("ranges are given upwards", [(domains, "_ranges_of", lambda was, given: tuple(r if r.step > 0 else r[::-1] for r in was(given)))]),
+    "B10": Mutant("of a domain that is assigned the shape is taken, not the indices", [(Domain, "set", with_ranges(by_shape))]),
+    "B11": Mutant("arrays are left as they were", [(Domain, "set", left_as_they_were)]),
+    "B12": Mutant("the first dimension varies fastest", [(Domain, "__iter__", lambda was, domain: iter(sorted(was(domain), key=lambda i: domain._place(i)[::-1])))]),
+    "B14": Mutant("pieces are walked upwards", [(Domain, "local", lambda was, domain, part: [ascending(piece) for piece in was(domain, part)])]),
+    "B16": Mutant("positions are counted from the piece's own start", [(At, "_places", from_its_own_start)]),
+    "B17": Mutant("descending ranges become ascending positions", [(domains, "_places_in", without_signs)]),
+    "B18": Mutant("what the leader does not make is cut to one of its pieces", [(At, "_places", cut_to_one_piece)]),
+    "B21": Mutant("the last block of a part is forgotten", [(Domain, "local", lambda was, domain, part: was(domain, part)[: max(1, len(was(domain, part)) - 1)])]),
+    "B26": Mutant("values are kept by position", [(Domain, "set", kept_by_position)]),
+    "B28": Mutant("the first index is taken for the lowest", [(Domain, "low", lambda was, domain: tuple(r[0] for r in domain.dims))]),
+    "B29": Mutant("domains hold their arrays", [(Domain, "_declared", held_for_ever)]),
+    "B30": Mutant("a map without owners puts all in one place", [(pt.CustomMap, "owner", lambda was, one, index: 0)]),
+    "B31": Mutant("naming owners is collective", [], there="owner = pt.Domain.owner\npt.Domain.owner = lambda D, i: (team.share('owner', b''), owner(D, i))[1]"),
+    "B32": Mutant("copies have the default map", [], there="pt.Domain.__reduce__ = lambda D: (pt.Domain, D.dims)"),
+    "B33": Mutant("one process alone learns the new indices", [], there=OLD_INDICES),
+    "B34": Mutant("copies of arrays forget their domain", [], there=NO_DOMAINS),
 }  # fmt: skip
 KEYS = {"dist_type", "size", "proc_grid_size", "proc_grid_rank", "start", "stop", "padding", "periodic", "block_size", "indices", "one_to_one"}
 

@@ -6,8 +6,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-#: Code that plants an error in each process; in the environment, because programs run elsewhere.
-PLANTED = "PARTITA_TEST_PLANTED"
+#: Code that plants an error in each process; in the environment, because programs run elsewhere. Not of Partita's names, which it checks.
+PLANTED = "PLANTED_ERROR"
 HEAD = f'import os\nimport numpy as np\nimport partita as pt\nexec(os.environ.get("{PLANTED}", ""))\n'
 
 

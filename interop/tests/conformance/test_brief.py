@@ -1,11 +1,17 @@
 """What the brief asks for beyond the documents."""
 
+import json
 import re
 import shutil
+import sysconfig
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import partita as pt
+import partita.__main__ as program
 import pytest
+from test_commands import BUILT
 from test_dlpack import fields
 
 from conformance import ranks
@@ -106,3 +112,22 @@ def test_one_plan_on_one_device_and_on_several(on):
     assert bits[0] == bits[1] == bits[2]
     exchanges = [[line for line in plan.splitlines() if " -> " in line or line.startswith("plan")] for plan in plans]
     assert exchanges[0] == exchanges[1] == exchanges[2] and any(" -> " in line for line in exchanges[0])
+
+
+@pytest.mark.requirement("F6")
+def test_the_benchmark_measures_each_family_beside_a_copy():
+    """`python -m partita bench`: time, bandwidth and error of workloads on three parts, and a page of them. The smoke extents, so no times."""
+    if not (BUILT / "partita-bench").exists():
+        pytest.skip("partita-bench is not built")
+    kinds = {"E1": "triad", "E2": "strided", "R1": "sum", "S1": "stencil5"}
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        saved, page = Path(folder) / "saved.jsonl", Path(folder) / "page.md"
+        patch.setattr(sysconfig, "get_path", lambda name: str(BUILT))
+        words = ["run", "--smoke", "--filter", ",".join(f"={one}" for one in kinds.values()), "--dtype", "f32", "--device", "host", "--parts", "3"]
+        assert program._run(["bench", *words, "--save", str(saved)]) == 0 and saved.exists()
+        assert program._run(["bench", "report", str(saved), "--out", str(page)]) == 0 and page.exists()
+        (machine, *records), said = map(json.loads, saved.read_text().splitlines()), page.read_text()
+    found = {one["group"]: one for one in records if one["group"] != "ceiling"}
+    assert machine["parts"] == 3 and {group: one["workload"] for group, one in found.items()} == kinds
+    assert all(one["time"]["median_s"] > 0 and 0 < one["gb_s"] and one["copy_gb_s"] > 0 and one["error"] < 1e-6 for one in found.values())
+    assert all(name in said for name in kinds.values())

@@ -1,4 +1,4 @@
-"""Chapel's domain maps on arrays: maps, owners, elements by index, and assignments between any two maps."""
+"""Chapel's domain maps on arrays: maps, owners, elements by index, and assignments between any two maps; see also test_domains.py."""
 
 import itertools
 import pickle

@@ -6,7 +6,7 @@ import inspect
 import partita as pt
 import pytest
 
-from conformance import kit
+from conformance import kit, ranks
 from conformance.mutants import CAUGHT, MUTANTS, apply
 
 TESTS = kit.marked()
@@ -37,8 +37,10 @@ def test_the_planted_error_is_caught(number):
         except (*CAUGHT, *MUTANTS[number].raises):
             caught.append(name)
         if name in caught:
-            # The same test without it: what was changed is as it was.
-            if MUTANTS[number].changes:
+            # The same test without it: what was changed is as it was, and the way into other processes changes nothing by itself.
+            with pytest.MonkeyPatch.context() as patch:
+                if MUTANTS[number].there:
+                    patch.setenv(ranks.PLANTED, "pass")
                 test()
             break
     assert caught, f"nobody caught it: {MUTANTS[number].error}"
