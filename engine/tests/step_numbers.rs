@@ -5,11 +5,18 @@
 mod found;
 
 use std::cell::{Cell, RefCell};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use found::{devices, ran};
 use partita::prelude::*;
 use partita::wire::threads;
 use partita::{Error, Result};
+
+/// One test at a time: a loop replays once memory comes back in turn, which others on the same devices disturb.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 fn start(team: &Team, rows: i64) -> Vec<Array> {
     let dist = Distribution::builder(&[rows, 6]).parts(team.size()).build().unwrap();
@@ -76,6 +83,7 @@ fn same_as_plain(team: &Team, rows: i64, depth: usize, runs: &[u64]) -> String {
 
 #[test]
 fn numbers_of_each_step_give_the_bits_of_plain_numbers() {
+    let _alone = alone();
     for device in devices() {
         let mut cases = 0;
         for parts in 1..=8 {
@@ -89,6 +97,7 @@ fn numbers_of_each_step_give_the_bits_of_plain_numbers() {
 
 #[test]
 fn more_steps_than_a_table_has_rows_get_their_numbers() {
+    let _alone = alone();
     for device in devices() {
         let team = Team::on(&[device], 2).unwrap();
         let dist = Distribution::builder(&[6]).parts(2).build().unwrap();
@@ -107,6 +116,7 @@ fn more_steps_than_a_table_has_rows_get_their_numbers() {
 
 #[test]
 fn several_devices_have_a_table_each() {
+    let _alone = alone();
     let mut several = devices();
     several.truncate(3);
     if several.is_empty() {
@@ -118,6 +128,7 @@ fn several_devices_have_a_table_each() {
 
 #[test]
 fn numbers_go_with_shared_exchanges_and_never_through_tiles() {
+    let _alone = alone();
     for parts in [1, 3] {
         let team = Team::on(&[Device::host()], parts).unwrap();
         for depth in [2, 3] {
@@ -148,6 +159,7 @@ fn numbers_go_with_shared_exchanges_and_never_through_tiles() {
 
 #[test]
 fn integers_are_exact() {
+    let _alone = alone();
     let numbers =
         |k: u64| [Scalar::from(u64::MAX - k), Scalar::from(i64::MIN + k as i64), Scalar::from(true)];
     for device in devices().into_iter().filter(|device| device.kind() != DeviceKind::Wgpu) {
@@ -174,6 +186,7 @@ fn integers_are_exact() {
 
 #[test]
 fn all_ranks_find_their_numbers() {
+    let _alone = alone();
     for ranks in [2, 3] {
         for outcome in threads::run(ranks, |ranks| {
             let team = Team::over(&ranks, &[Device::host()], 2).unwrap();
@@ -188,6 +201,7 @@ fn all_ranks_find_their_numbers() {
 
 #[test]
 fn an_expression_that_a_step_leaves_unevaluated_keeps_its_number() {
+    let _alone = alone();
     let team = Team::on(&[Device::host()], 2).unwrap();
     let left = RefCell::new(Vec::new());
     let mut run = Loop::with_numbers(start(&team, 9), |state, numbers| {
@@ -204,6 +218,7 @@ fn an_expression_that_a_step_leaves_unevaluated_keeps_its_number() {
 
 #[test]
 fn numbers_that_do_not_fit_are_refused() {
+    let _alone = alone();
     let team = Team::on(&[Device::host()], 2).unwrap();
     let add = |state: &mut [Array], numbers: &[Array]| {
         if let Some(number) = numbers.first() {
@@ -234,6 +249,7 @@ fn numbers_that_do_not_fit_are_refused() {
 
 #[test]
 fn a_callback_sees_the_state_every_so_many_steps_and_may_end_the_run() {
+    let _alone = alone();
     let team = Team::on(&[Device::host()], 2).unwrap();
     let dist = Distribution::builder(&[4]).parts(2).build().unwrap();
     let zeros = Array::zeros(&team, &dist, DType::F64).unwrap();

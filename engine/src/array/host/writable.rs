@@ -109,7 +109,7 @@ impl Array {
                 unreachable!("computed above")
             };
             recorder.execute(from.copy_owned(&team, dtype, &to)?)?;
-            Ok(Node::ready(dtype, &team, to.renewed()))
+            Ok(Node::ready(dtype, &team, to.renewed()).over(node.domain.clone()))
         })?;
         Ok(())
     }
