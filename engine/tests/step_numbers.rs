@@ -12,7 +12,7 @@ use partita::prelude::*;
 use partita::wire::threads;
 use partita::{Error, Result};
 
-/// One test at a time: a loop replays once memory comes back in turn, which others on the same devices disturb.
+/// One test at a time: a loop replays once memory comes back in turn, which others on its devices disturb.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)

@@ -19,10 +19,10 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("interop/python", 15_068),
     ("benches", 9_354),
     ("xtask", 5_267),
-    ("examples", 2_860),
+    ("examples", 2_895),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 125_077;
+pub const TOTAL_BUDGET: usize = 125_112;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[
