@@ -40,6 +40,9 @@ def pytest_sessionfinish(session):
         test, _, given = report.nodeid.removeprefix("tests/").partition("[")
         if test in known:
             first = given.rstrip("]")
-            place = next((place for place in PLACES if first == place or first.startswith(f"{place}-")), "host")
+            place = next((place for place in PLACES if first == place or first.startswith(f"{place}-")), None if ON_CUDA else "host")
+            if place is None:
+                # A test without ``on``, which does not run on CUDA devices.
+                continue
             ran[test] = sorted({*ran.get(test, []), label(place)})
     kit.RAN.write_text(json.dumps(ran, indent=1, sort_keys=True) + "\n")

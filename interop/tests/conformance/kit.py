@@ -47,7 +47,7 @@ def states():
     for number, row in ROWS.items():
         if "outside" in row:
             of[number] = "outside", tests[number], row["outside"]
-        elif tests[number] and number in MUTANTS:
+        elif tests[number] and number in MUTANTS and "missing" not in row:
             of[number] = "shown", tests[number], MUTANTS[number].error
         else:
             of[number] = "missing", tests[number], row.get("missing", "no test" if not tests[number] else "no planted error")

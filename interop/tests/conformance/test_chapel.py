@@ -1,12 +1,16 @@
 """Chapel's domain maps on arrays: maps, owners, elements by index, and assignments between any two maps; see also test_domains.py."""
 
 import itertools
+import os
 import pickle
 import re
+from pathlib import Path
 
 import numpy as np
 import partita as pt
 import pytest
+
+from conformance import ranks
 
 HOST = np.arange(70, dtype=np.float32).reshape(10, 7)
 MAPS = {
@@ -159,6 +163,36 @@ def test_assignments_go_in_blocks_between_any_two_maps(on):
         common = {(sender, receiver): 4 * 7 * len({*cells(u.dist, sender)[0]} & {*cells(v.dist, receiver)[0]}) for sender in range(3) for receiver in range(3)}
         said = moves(u.explain(v.dist))
         assert len(said) == len({one[:2] for one in said}) and {one[:2]: one[2] for one in said} == {pair: count for pair, count in common.items() if count}, (a, b)
+
+
+ASSIGNED = """
+import itertools
+from conformance.test_chapel import HOST, MAPS, cells
+team = pt.Team(3)
+for a, b in itertools.product(MAPS, MAPS):
+    u, v = (pt.Distribution((10, 7), team=team, grid=(3, 1), dims=[MAPS[name](10), None]) for name in (a, b))
+    u, v = pt.asarray(HOST, dist=u).eval(), pt.zeros((10, 7), "float32", dist=v).eval()
+    pairs = sum(bool({*cells(u.dist, sender)[0]} & {*cells(v.dist, receiver)[0]}) for sender in range(3) for receiver in range(3) if sender != receiver)
+    for factor in (1, 2):
+        # Both are new, so that nothing is there from before.
+        u[:], v[:] = HOST * factor, 0
+        u.eval(), v.eval()
+        before = team.messages
+        v[:] = u
+        v.eval()
+        sent = team.messages - before
+        (part,) = v.parts
+        assert np.array_equal(np.from_dlpack(part), factor * HOST[np.ix_(*cells(v.dist, part.index))])
+        # A message is one box: a pair exchanges one, or two where what they have in common is no single box or neighbours fill halos.
+        assert pairs <= sent <= 2 * pairs, (a, b, sent, pairs)
+print("assigned")
+"""
+
+
+@pytest.mark.requirement("B36", "B37", "B40")
+def test_an_assignment_is_one_or_two_messages_per_pair_of_processes():
+    path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    assert ranks.run(3, ASSIGNED, PYTHONPATH=path).count("assigned") == 3
 
 
 @pytest.mark.requirement("B38", "B39", "B41")

@@ -129,9 +129,41 @@ def test_places_neighbours_and_sub_topologies(on):
     assert cube.sub_topology((True,) * 3, 3) == cube and ids(plane).tolist() == [[2, 3], [8, 9]]
 
 
+VALUES = """
+everyone = pt.Partition(pt.Team(3))
+rank = everyone.rank
+some = everyone.inclusive([2, 1])
+# Who receives gives None: it knows neither type nor shape.
+for value in (np.arange(6, dtype=np.int16).reshape(2, 3), np.array(2.5 + 1j), np.zeros((0, 4), bool)):
+    for root in range(3):
+        given = everyone.broadcast_data(value if rank == root else None, root)
+        assert (given.dtype, given.shape) == (value.dtype, value.shape) and np.array_equal(given, value)
+    # The root's number is that in the sub-partition, of which 2 and 1 are members, and 0 is not.
+    for root, member in ((0, 2), (1, 1)):
+        given = everyone.broadcast_data(value if rank == member else None, root, some)
+        assert (given.dtype, given.shape) == (value.dtype, value.shape) and np.array_equal(given, value)
+assert everyone.broadcast_data({"a": [1, "two", rank]} if rank == 2 else None, 2) == {"a": [1, "two", 2]}
+for outside in (lambda: everyone.broadcast_data(1, 2, some), lambda: everyone.broadcast_data(1, 3)):
+    try:
+        outside()
+    except ValueError:
+        continue
+    raise AssertionError("a root outside was taken")
+assert [one.tolist() for one in everyone.allgather_data([np.full(rank, rank)])] == [[], [1], [2, 2]]
+if some.active:
+    assert some.allgather_data([f"of {rank}"]) == ["of 2", "of 1"]
+print("checked")
+"""
+
+
 @pytest.mark.requirement("C9", "C10", "C11")
-def test_values_of_members(on):
+def test_values_go_between_processes():
     """Receivers know neither type nor shape; a root is inside; what is gathered is in the order of ranks."""
+    assert ranks.run(3, VALUES).count("checked") == 3
+
+
+def test_values_of_members(on):
+    """The same in one process, which has all members."""
     all_ = world(on, 5)
     some = all_.inclusive([3, 1])
     for value in (np.arange(6, dtype=np.int16).reshape(2, 3), np.array(2.5 + 1j), np.zeros((0, 4), bool)):
@@ -251,14 +283,12 @@ def test_members_apart_overlapping_equal_and_in_any_order(on):
 def test_shapes_follow_the_broadcast_rules(on):
     all_ = world(on, 24)
     b = grid(all_, range(12), (2, 3, 2))
-    for shape in ((2,), (1,), (3, 1), (3, 2), (2, 1, 2), (1, 1, 1)):
+    for shape in ((2,), (1,), (3, 1), (1, 2), (3, 2), (2, 1, 2), (2, 3, 1), (1, 1, 1)):
         a = grid(all_, range(12, 12 + int(np.prod(shape))), shape)
-        heard = of_members(pt.collective.broadcast(a, b)(ids(a, 3) if len(shape) == 3 else ids(a)), b) if len(shape) == 3 else None
         made = pt.collective.broadcast(a, b)
         assert made.source == a and made.target == b
-        if heard:
-            expected = np.broadcast_to(np.array(a.members).reshape(shape), b.shape).ravel()
-            assert list(heard.values()) == list(expected)
+        expected = np.broadcast_to(np.array(a.members).reshape(shape), b.shape)
+        assert made(ids(a)).tolist() == expected.tolist() and list(of_members(made(ids(a)), b).values()) == list(expected.ravel())
     for shape in ((3,), (2, 2), (1, 2, 1), (1, 1, 1, 1)):
         with pytest.raises(ValueError, match="extents, from the last on, are 1 or those of"):
             pt.collective.broadcast(grid(all_, range(12, 12 + int(np.prod(shape))), shape), b)
@@ -350,12 +380,38 @@ def two_to_three(on):
     return a, pt.collective.repartition(a, b)
 
 
+PAIRS = """
+everyone = pt.Partition(pt.Team(3))
+a, b = everyone.inclusive([0, 1]).cartesian((2, 1)), everyone.inclusive([2, 0, 1]).cartesian((3, 1))
+operator = pt.collective.repartition(a, b)
+for dtype in ("float32", "float64", "int16"):
+    x = pt.asarray(np.arange(30).reshape(6, 5).astype(dtype), dist=pt.Distribution((6, 5), team=a.team, grid=(2, 1))).eval()
+    operator(x).eval()
+    # 0 keeps row 2 and 1 rows 4 and 5: only 0 -> 2 and 1 -> 0 are sent.
+    before = x.team.messages
+    y = operator(x).eval()
+    assert x.team.messages - before == 2, x.team.messages - before
+    got = [np.from_dlpack(part).tolist() for part in y.parts]
+    start = {2: 0, 0: 2, 1: 4}[everyone.rank]
+    assert got == [np.arange(30).reshape(6, 5)[start : start + 2].tolist()]
+print("checked")
+"""
+
+
+@pytest.mark.requirement("C31")
+def test_what_stays_is_no_message():
+    assert ranks.run(3, PAIRS).count("checked") == 3
+
+
 @pytest.mark.requirement("C31")
 def test_records_are_counted_by_pairs_of_members(on):
     a, operator = two_to_three(on)
     for dtype, size in (("float32", 4), ("float64", 8), ("int16", 2)):
         x = numbers(a, (6, 5), dtype=dtype)
-        assert links(operator.explain(x)) == [(0, 0, 10 * size), (0, 1, 5 * size), (1, 1, 5 * size), (1, 2, 10 * size)]
+        text = operator.explain(x)
+        assert links(text) == [(0, 0, 10 * size), (0, 1, 5 * size), (1, 1, 5 * size), (1, 2, 10 * size)]
+        # Member 0 is the target's second, member 1 its third: these two links stay where they are, and are counted apart.
+        assert f"2 moves, {15 * size} bytes between parts, 2 moves, {15 * size} bytes within parts" in text
 
 
 @pytest.mark.requirement("C32")
@@ -363,14 +419,17 @@ def test_buffers_are_kept_from_call_to_call(on):
     a, operator = two_to_three(on)
     device = a.team.devices[0]
 
-    def used(rows):
-        x = numbers(a, (rows, 5))
+    def used(rows, dtype="float32"):
+        x = numbers(a, (rows, 5), seed=rows, dtype=dtype)
         np.testing.assert_array_equal(operator(x).numpy(), x.numpy())
         device.wait()
         return device.memory["in_use_bytes"] + device.memory["cached_bytes"]
 
     first = [used(6000) for _ in range(3)][-1]
     assert [used(6000) for _ in range(5)] == [first] * 5 and used(7000) >= first and used(6000) >= first
+    # Another type is twice as large, and is kept, too; the first one's results are what they were.
+    wide = [used(6000, "float64") for _ in range(3)][-1]
+    assert [used(6000, "float64") for _ in range(3)] == [wide] * 3 and [used(6000, "int32"), used(6000)]
 
 
 def halos(on, **words):
@@ -459,7 +518,9 @@ def test_devices_give_the_hosts_results(on):
         made = []
         for operator, source, shape in operators(team):
             y = operator(numbers(source, shape))
-            made += [y.tolist(), operator.adjoint(y).tolist()]
+            back = operator.adjoint(y)
+            assert [part.device for part in y.parts] == y.team.devices and [part.device for part in back.parts] == back.team.devices
+            made += [y.tolist(), back.tolist()]
         results.append(made)
     assert results[0] == results[1] == results[2]
 

@@ -56,6 +56,69 @@ def sub_ranges(draw, r):
     return r[first : last + 1 : step] if first <= last else r[first : last - 1 if last else None : -step]
 
 
+@pytest.mark.requirement("B19", "B20")
+def test_arrays_over_unlike_domains_are_combined_by_position(on):
+    draw = random.Random(19)
+    for (name, rows), (other, others) in zip(EVERY, draw.sample(EVERY, len(EVERY)), strict=True):
+        A, B = domain(on, name, rows).array(HOST), domain(on, other, others, range(50, 64, 2)).array(HOST[::-1].copy())
+        C = A * 2 + B
+        assert C.domain.dims == (rows, COLUMNS) and content(C) == {i: 2 * a + b for (i, a), b in zip(content(A).items(), content(B).values(), strict=True)}
+        at = A.at[rows[2:9:3], 3:-4:-2] - B.at[others[1:8:3], 50:64:4]
+        np.testing.assert_array_equal(at.numpy(), HOST[2:9:3, ::2] - HOST[::-1][1:8:3, ::2])
+        assert at.domain.dims == (rows[2:9:3], range(3, -4, -2))
+        B.at[others, :] = A
+        np.testing.assert_array_equal(B.numpy(), HOST)
+        # Unlike shapes are errors, also those that NumPy would broadcast.
+        for dims, host in (((range(9), COLUMNS), HOST[:9]), ((range(1), COLUMNS), HOST[:1]), ((COLUMNS,), HOST[0]), ((rows, range(1)), HOST[:, :1])):
+            E = pt.Domain(*dims, team=on(3)).array(host.copy())
+            for combine in (lambda: A + E, lambda: E + A, lambda: A.__setitem__(slice(None), E)):  # noqa: B023
+                with pytest.raises(ValueError, match="one shape|broadcasts to"):
+                    combine()
+        np.testing.assert_array_equal(A.numpy(), HOST)
+
+
+@pytest.mark.requirement("B24", "B27")
+def test_elements_and_owners_by_index_of_the_domain(on):
+    for name, rows in EVERY:
+        D = domain(on, name, rows)
+        A, host, parts = D.array(HOST), HOST.copy(), [held(part) for part in D.array(HOST).parts]
+        for n, i in enumerate(rows):
+            for m, j in enumerate(COLUMNS):
+                owner = D.owner((i, j))
+                # No element is there twice, so its part has it or not.
+                assert (i, j) in {index for piece in D.local(owner) for index in piece} and HOST[n, m] in parts[owner]
+                assert float(A.at[i, j]) == HOST[n, m]
+        for n, m in ((0, 0), (3, 6), (9, 2), (5, 0)):
+            A.at[rows[n], COLUMNS[m]] = host[n, m] = host[n, m] * 2 + 1
+            A.at[rows[n], COLUMNS[m]] += 3
+            host[n, m] += 3
+        np.testing.assert_array_equal(A.numpy(), host)
+        with pytest.raises(IndexError):
+            A.at[rows[-1] + rows.step, 0]
+
+
+PRINTED = """
+team = pt.Team(3)
+for dims in (None, pt.Cyclic(1), pt.Unstructured([[9, 0], [1, 2, 3, 4, 5, 6], [8, 7]])):
+    D = pt.Domain(range(5, 35, 3), range(2, -1, -1), dist=pt.Distribution((10, 3), team=team, grid=(3, 1), dims=[dims, None]))
+    A = D.array(np.arange(30).reshape(10, 3))
+    # What is written is put together by all; one writes.
+    assert str(D) == "{5:35:3, 2:-1:-1}" and "5:35:3, 2:-1:-1" in repr(D)
+    said = str(A)
+    assert said.endswith(str(np.arange(30).reshape(10, 3)))
+    if team.rank == 0:
+        print(D)
+        print(said, flush=True)
+    assert set(team.share("said", said.encode())) == {said.encode()}
+"""
+
+
+@pytest.mark.requirement("B22")
+def test_one_process_writes_domains_and_arrays():
+    out = ranks.run(3, PRINTED)
+    assert out.count("{5:35:3, 2:-1:-1}") == 6 and out.count(str(np.arange(30).reshape(10, 3))) == 3, out
+
+
 @pytest.mark.requirement("B1", "B6", "B23")
 def test_arrays_know_their_domain_and_domains_their_map(on):
     pt.set_default_team(on(3))
