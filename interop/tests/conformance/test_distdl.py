@@ -536,6 +536,8 @@ def test_torch_goes_back_through_every_operator():
         (operators_.broadcast(all_.inclusive([2]), all_), [(3,)]), (operators_.sum_reduce(all_, all_.inclusive([1])), [(3,)] * 4),
         (operators_.all_sum_reduce(square, 1), [(2, 3), (2, 3), (1, 3), (1, 3)]), (operators_.gather(square, 3), [(2, 1), (2, 2), (1, 1), (1, 2)]),
         (operators_.repartition(all_.inclusive([3, 1]), all_), [(4, 2), (2, 2)]),
+        (operators_.allgather(square, 0), [(2, 3), (2, 3), (1, 3), (1, 3)]), (operators_.scatter(square, 3), [(3, 3)]),
+        (operators_.halo_exchange(all_, pt.Distribution(8, team=all_.team, halo=1)), [(3,), (4,), (4,), (3,)]),
     ):  # fmt: skip
         blocks = [torch.rand(shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
         assert torch.autograd.gradcheck(operator, blocks, raise_exception=False), operator
