@@ -293,6 +293,10 @@ def test_domains_and_their_arrays_are_pickled_and_printed():
     A = D.array([[1, 2, 3], [4, 5, 6]])
     assert str(A) == "over {1:3, -1:2}\n[[1 2 3]\n [4 5 6]]" and "over {1:3, -1:2}, int64, 2 parts" in repr(A)
     assert pickle.loads(pickle.dumps(D)) == D == copy.deepcopy(D) and pt.Domain[0:2] != D
+    again, twin = pickle.loads(pickle.dumps((A, D)))
+    assert again.domain is twin
+    twin.set(slice(0, 3), slice(-1, 1))
+    assert content(again) == {(i, j): (3 * i + j - 1 if i else 0) for i in range(3) for j in (-1, 0)} and A.shape == (2, 3)
     again = pickle.loads(pickle.dumps(A))
     assert again.domain.dims == D.dims and again.at[2, 0] == 5 and copy.deepcopy(A).domain.dims == D.dims
 
@@ -310,6 +314,61 @@ def test_descriptions_send_nothing():
 
 def messages(team):
     return getattr(team, "messages", 0)
+
+
+def test_open_slices_and_foreign_keys():
+    A = pt.Domain(slice(1, 6), team=team_of(2)).array(np.arange(1, 6))
+    down = A[::-1]
+    for x, key, expected in [
+        (A, slice(None, None, -1), [5, 4, 3, 2, 1]), (A, slice(3, None), [3, 4, 5]), (A, slice(4, None, -2), [4, 2]), (A, slice(None, 3), [1, 2]),
+        (down, slice(None, None, 2), [1, 3, 5]), (down, slice(None), [5, 4, 3, 2, 1]), (down, slice(3, None), [3, 2, 1]), (A, slice(None, None, 2), [1, 3, 5]),
+    ]:  # fmt: skip
+        assert x.at[key].tolist() == expected, key
+    assert [int(x) for x in A.at] == [1, 2, 3, 4, 5] and "a" not in A.domain and 1.5 not in A.domain
+    with pytest.raises(TypeError, match="given ndarray; masks and lists go by position"):
+        A.at[np.array([True] * 5)]
+    with pytest.raises(TypeError, match="given Array; masks"):
+        A.at[A > 2]
+    with pytest.raises(TypeError, match="or a Domain alone, given Domain"):
+        pt.Domain[0:2, 0:2].zeros().at[pt.Domain[0:1], 0]
+    with pytest.raises(TypeError):
+        3 in A.at
+    with pytest.raises(AttributeError):
+        A.domain.dims = (range(3),)
+    with pytest.raises(IndexError, match="a part below 2, given 9"):
+        A.domain.local(9)
+    with pytest.raises(ValueError, match="a shape or a domain"):
+        pt.zeros((4,), domain=A.domain)
+    assert pt.zeros_like(A).domain.dims == A.domain.dims and A.domain.full(7).dtype is pt.int64 and A.domain.zeros().dtype is pt.float64
+
+
+def test_asking_for_a_distribution_changes_none():
+    D = pt.Domain(slice(0, 6), team=team_of(3), dims=[pt.Cyclic()])
+    asked, silent = D.expand(1), D.expand(1)
+    asked.owner(0)
+    assert [(asked & D).owner(i) for i in D] == [(silent & D).owner(i) for i in D] == [D.owner(i) for i in D]
+
+
+def test_unpickled_even_blocks_have_other_sizes():
+    D = pickle.loads(pickle.dumps(pt.Domain(slice(0, 6), team=team_of(3))))
+    A = D.ones()
+    D.set(slice(0, 8))
+    assert A.shape == (8,) and A.sum() == 6 and D.expand(1).zeros().shape == (10,)
+    assert pickle.loads(pickle.dumps(pt.arange(6, team=team_of(3)))).dist.resized((9,)).shape == (9,)
+
+
+def test_sums_in_place_reach_the_array_that_a_view_shows():
+    D = pt.Domain(slice(1, 7), team=team_of(2))
+    A, u = D.array(np.arange(6.0)), pt.arange(6.0, team=team_of(2))
+    view = A.at[1:4]
+    pt.collective.all_reduce_(A)
+    assert A.numpy().tolist() == [3, 5, 7] * 2 and view.numpy().tolist() == [3, 5, 7]
+    A.at[1] = -5
+    assert A.numpy().tolist() == [-5, 5, 7, 3, 5, 7]
+    pt.collective.all_reduce_(u[:])
+    assert u.numpy().tolist() == [3, 5, 7] * 2
+    with pytest.raises(TypeError, match="expected numbers, given bool"):
+        pt.collective.all_reduce_(pt.ones(4, bool, team=team_of(2)))
 
 
 # Programs, beside a dictionary.

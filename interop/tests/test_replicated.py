@@ -146,7 +146,7 @@ def test_text_pictures_and_pickles(parts):
 
 
 def test_what_is_no_division_is_refused():
-    with pytest.raises(TypeError, match="a Block, Cyclic, Unstructured, Replicated or None per dimension"):
+    with pytest.raises(TypeError, match="a Block, Cyclic, Unstructured, Replicated, CustomMap or None per dimension"):
         pt.Distribution(4, team=pt.Team(2, "host"), dims=["replicated"])
 
 

@@ -89,6 +89,8 @@ impl DimMapFacts {
     fn of(map: &DimMap) -> PyResult<DimMapFacts> {
         let (kind, mut numbers, mut lists) = (map.kind().to_owned(), Vec::new(), Vec::new());
         match map {
+            // Even blocks are a rule, which has a meaning for other sizes.
+            DimMap::Block { .. } if DimMap::even(map.size(), map.parts()).is_ok_and(|even| even == *map) => {}
             DimMap::Block { .. } => {
                 numbers =
                     std::iter::once(0).chain((0..map.parts()).map(|part| map.owned(part).end)).collect();
@@ -113,6 +115,7 @@ impl DimMapFacts {
     fn division(&self, size: i64, parts: i64) -> PyResult<DimMap> {
         let parts = usize::try_from(parts).unwrap_or_default();
         match (&self.kind[..], &self.numbers[..]) {
+            ("block", []) => DimMap::even(size, parts).map_err(raised),
             ("block", bounds) => DimMap::irregular(bounds).map_err(raised),
             ("cyclic", &[block, phase, step]) => {
                 let cut = cut(size, parts, block, phase, step);

@@ -13,16 +13,16 @@ pub const FILES_PER_FOLDER: usize = 12;
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
     ("kernels/src", 27_931),
-    ("engine/src", 46_949),
+    ("engine/src", 46_950),
     ("simcuda/src", 8_526),
-    ("interop/src", 9_122),
-    ("interop/python", 15_068),
+    ("interop/src", 9_125),
+    ("interop/python", 15_118),
     ("benches", 9_354),
     ("xtask", 5_267),
     ("examples", 2_895),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 125_112;
+pub const TOTAL_BUDGET: usize = 125_166;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

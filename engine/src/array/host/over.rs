@@ -2,8 +2,9 @@
 //!
 //! Every array has a [`Domain`]; that of most is `0..n` along every dimension. An array that was put
 //! [over](Array::over) another one, and what is computed from it, is read and written by its indices with the
-//! methods here. All others go by position. Arithmetic goes by position, too: an operand over a domain meets
-//! operands of its own shape, and numbers; the result is over the domain of the first operand that has one.
+//! methods here. All others go by position. Arithmetic goes by position, too: an operand over a domain never
+//! stretches, and meets operands of its own shape, numbers, and plain ones of its rank with extents of 1; the
+//! result is over the domain of the first operand that has one.
 
 use std::panic;
 use std::sync::Arc;

@@ -20,7 +20,10 @@ from typing import Any
 
 from .. import _native
 from .._core.array import Array
+from .._core.dtypes import bool_
 from .._core.ranks.teams import of_members
+from .._core.views.indexing import assign
+from .._core.views.links import forget, holder_of
 from .._native import Distribution, Partition, PendingCollective
 from .create import from_parts
 from .dims import Block
@@ -59,6 +62,8 @@ class Collective:
         if not x.ndim:
             text = "expected an array of at least one dimension, given one without; reshape it to (1,)"
             raise ValueError(f"{name}: {text}")
+        if x.dtype is bool_ and "sum" in name:
+            raise TypeError(f"{name}: expected numbers, given bool; convert with astype('int64')")
         return x._native
 
     @property
@@ -138,7 +143,12 @@ def all_reduce_(x: Array, over: Partition | None = None, axes: int | Sequence[in
         raise TypeError(f"all_reduce_: expected a partita.Array, given {type(x).__name__}; convert with partita.asarray")
     over = over or Partition(x.team, x.dist.grid if x.ndim else None)
     operator = all_sum_reduce(over, range(len(over.shape)) if axes is None else axes)
-    operator._native.overwrite(operator._checked(x))
+    held: Any = holder_of(x)
+    if held._link is None:
+        forget(held)
+        operator._native.overwrite(operator._checked(held))
+    else:
+        assign(x, ..., operator(x))
     return x
 
 

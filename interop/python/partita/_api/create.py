@@ -78,7 +78,7 @@ def zeros(
     device: OnDevice = None, order: str = "C", domain: Domain | None = None,
 ) -> Array:  # fmt: skip
     """An array of zeros (False for bool), by default of floats; see `full`."""
-    return full(shape if domain is None else domain, 0, default.float if dtype is None else dtype, dist, team=team, device=device)
+    return full(_place(shape, domain), 0, default.float if dtype is None else dtype, dist, team=team, device=device)
 
 
 def ones(
@@ -86,7 +86,14 @@ def ones(
     device: OnDevice = None, order: str = "C", domain: Domain | None = None,
 ) -> Array:  # fmt: skip
     """An array of ones (True for bool), by default of floats; see `full`."""
-    return full(shape if domain is None else domain, 1, default.float if dtype is None else dtype, dist, team=team, device=device)
+    return full(_place(shape, domain), 1, default.float if dtype is None else dtype, dist, team=team, device=device)
+
+
+def _place(shape: Shape | Domain | None, domain: Domain | None) -> Shape | Domain | None:
+    """The shape or the domain, of which one was given."""
+    if domain is not None and shape not in (None, domain.shape):
+        raise ValueError(f"zeros: expected a shape or a domain, given {shape} and {domain}; leave one out")
+    return shape if domain is None else domain
 
 
 def full_like(
@@ -101,7 +108,8 @@ def full_like(
         return full(x.shape if shape is None else shape, fill_value, kind, team=None if device else x.team, device=device)
     if _has_dimensions(fill_value):
         return full(x.shape, fill_value, kind, x.dist, team=x.team)
-    return Array(_native.Array.full(x.dist, kind.name, _number("full_like", fill_value, real=False)))
+    made = Array(_native.Array.full(x.dist, kind.name, _number("full_like", fill_value, real=False)))
+    return made if x._native.domain() is None or kind.kind == "c" else made.reindex(x.domain)
 
 
 def zeros_like(

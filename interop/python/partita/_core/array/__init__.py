@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 from ... import _native
 from .. import rearrange, reductions, rules
 from ..base import NAMESPACE, BaseArray, made
-from ..views.domains import At, Domain, domain_of, reindex
+from ..views.domains import At, Domain, domain_of, joined, reindex
 from ..describe import html_of, partitioned, representation, summary, text_of
 from ..dtypes import as_dtype, bfloat16, bool_, int8
 from ..memory import NUMBERS, OnDevice, of_host, team_of, write_all
@@ -88,7 +88,7 @@ def _unpickled(
     """The array of these elements on a distribution; of no dimensions on a team, too, and maybe a scalar. Collective."""
     at = {"team": where} if isinstance(where, _native.Team) else {"dist": where}
     array = (_Scalar if is_scalar else Array)(of_host(elements, dtype, **at))
-    return array if domain is None else reindex(array, domain)
+    return array if domain is None else joined(array, domain)
 
 
 class Array(Methods):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ... import _native
-from ..base import A, BaseArray, made
+from ..base import A, BaseArray, arrays_of, made
 from ..dtypes import as_dtype, default
 from ..memory import of_host
 from . import links
@@ -28,8 +28,8 @@ class Domain:
     ``pt.Domain[1:n+1, -2:3]`` has the indices from 1 to n and from -2 to 2: bounds may be negative, ranges may have steps, also
     negative ones. Arrays made over a domain, and what is computed from them, are read and written by its indices with
     ``A.at[...]``; ``A[...]`` goes by position, from 0, as always. Arithmetic goes by position, too. Arrays over domains never stretch;
-    numbers do, and arrays over no domain with as many dimensions. Other operands of unlike shapes are an error, and `by_index`
-    takes the common indices. The result is over the domain of the first operand that has one; results of reductions, reshapes
+    only numbers, and plain arrays of the same rank with extents of 1, stretch to them. Other unlike shapes are an error, and
+    `by_index` takes the common indices. The result is over the domain of the first operand that has one; results of reductions, reshapes
     and joins count from 0.
 
     Parameters
@@ -61,12 +61,11 @@ class Domain:
      [0 0 0 0]]
     """
 
-    __slots__ = ("__weakref__", "_arrays", "_dist", "_within", "dims")
+    __slots__ = ("__weakref__", "_arrays", "_dims", "_dist", "_within")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, *ranges: Any, dist: _native.Distribution | None = None, **layout: Any) -> None:
-        #: The indices of every dimension, as a range.
-        self.dims = _ranges_of(ranges)
+        self._dims = _ranges_of(ranges)
         shape = tuple(map(len, self.dims))
         if dist is not None and (layout or dist.shape != shape):
             given = f"dist beside {', '.join(layout)}" if layout else f"one of shape {dist.shape}"
@@ -81,9 +80,14 @@ class Domain:
     # What it is.
 
     @property
+    def dims(self) -> tuple[range, ...]:
+        """The indices of every dimension, as a range."""
+        return self._dims
+
+    @property
     def dist(self) -> _native.Distribution:
-        """The part that has the index at each position. Of a domain that goes beyond the one it was made of, the same kinds of maps;
-        for lists and uneven blocks, which have no other size, an error."""
+        """The part that has the index at each position. Beyond the domain that it was made of, that one's kinds of maps for the new
+        size; lists and uneven blocks have no other size, and are an error."""
         if self._dist is None:
             assert self._within is not None
             dist, dims = self._within
@@ -135,7 +139,10 @@ class Domain:
         return self.size
 
     def __contains__(self, index: Any) -> bool:
-        at = _index_of(index)
+        try:
+            at = _index_of(index)
+        except TypeError:
+            return False
         return len(at) == self.ndim and all(i in r for i, r in zip(at, self.dims, strict=True))
 
     def __iter__(self) -> Iterator[Any]:
@@ -175,15 +182,20 @@ class Domain:
     def local(self, part: int) -> list[Domain]:
         """The indices that a part owns, as domains that have each of them once: one domain for blocks, one per block for cyclic
         dimensions. Local: sends nothing."""
-        own = [places for owner, places in self.dist.chunks() if owner == operator.index(part)]
+        part, count = operator.index(part), self.dist.num_parts
+        if not 0 <= part < count:
+            raise IndexError(f"local: expected a part below {count}, given {part}; count from 0")
+        own = [places for owner, places in self.dist.chunks() if owner == part]
         return [self._sub([r[_slice_of(range(*p))] for r, p in zip(self.dims, places, strict=True)]) for places in own]
 
-    # Other domains. Indices of this one stay with their parts; what goes beyond it is divided in the same way.
+    # Other domains. Indices of this one stay with their parts, but along dimensions that go down and are not blocks, which are divided
+    # evenly; what goes beyond it is divided in the same way.
 
     def _sub(self, dims: Sequence[range]) -> Domain:
         made = object.__new__(Domain)
-        made.dims, made._dist, made._arrays = tuple(dims), None, []
-        made._within = self._within if self._dist is None else (self._dist, self.dims)
+        made._dims, made._dist, made._arrays = tuple(dims), None, []
+        # Always of the domain that was made, so that reading a distribution in between changes nothing.
+        made._within = (self.dist, self.dims) if self._within is None else self._within
         return made
 
     def _each(self, name: str, numbers: Any, make: Any) -> Domain:
@@ -201,16 +213,16 @@ class Domain:
         return self._each("expand", counts, lambda r, k: _stretched(r, -k, len(r) + k))
 
     def interior(self, counts: int | Sequence[int]) -> Domain:
-        """The last so many indices inside the high end; for negative numbers inside the low end; all for 0."""
+        """The so many highest indices; for negative numbers the lowest; all for 0."""
         return self._each("interior", counts, _inside)
 
     def exterior(self, counts: int | Sequence[int]) -> Domain:
-        """The next so many indices beyond the high end; for negative numbers beyond the low end; all for 0."""
+        """The so many indices above the highest; for negative numbers below the lowest; all for 0."""
         return self._each("exterior", counts, lambda r, k: _stretched(r, *_beyond(r, k)))
 
     def by(self, strides: int | Sequence[int]) -> Domain:
         """Every so many-th index from the first; for negative numbers from the last, downwards."""
-        return self._each("by", strides, lambda r, k: r[::k])
+        return self._each("by", strides, _by)
 
     def __and__(self, other: Domain) -> Domain:
         """The common indices, in this domain's order."""
@@ -224,16 +236,16 @@ class Domain:
 
     def full(self, value: Any, dtype: Any = None) -> Any:
         """An array over this domain, filled with a number. `set` resizes it."""
-        kind = as_dtype(default.float if dtype is None else dtype)
+        kind = as_dtype(default.of_python(type(value)) if dtype is None else dtype)
         return self._declared(_native.Array.full(self.dist, kind.name, value))
 
     def zeros(self, dtype: Any = None) -> Any:
         """An array of zeros over this domain."""
-        return self.full(0, dtype)
+        return self.full(0, default.float if dtype is None else dtype)
 
     def ones(self, dtype: Any = None) -> Any:
         """An array of ones over this domain."""
-        return self.full(1, dtype)
+        return self.full(1, default.float if dtype is None else dtype)
 
     def array(self, values: Any, dtype: Any = None) -> Any:
         """An array over this domain with the elements of an array or nested lists of its shape, in order."""
@@ -266,7 +278,7 @@ class Domain:
         ----------
         *ranges : slice, range or int
         dist : Distribution, optional
-            Of the new shape; by default the same kinds of maps.
+            Of the new shape; by default the same kinds of maps over the same team. Halos that do not fit smaller parts are given up.
 
         Raises
         ------
@@ -291,7 +303,7 @@ class Domain:
         for new, array in zip(fresh, arrays, strict=True):
             links.forget(links.root_of(array))
             array._link = links.view(new, Selection.whole(shape))._link
-        self.dims, self._dist = dims, dist
+        self._dims, self._dist = dims, dist
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _domain, (self.dims, self.dist)
@@ -304,14 +316,20 @@ def _domain(dims: tuple[range, ...], dist: _native.Distribution) -> Domain:
 class At:
     """The elements of an array by the indices of its domain: ``A.at[-1, 2:5]``, ``A.at[D]``; to be read and assigned to.
 
-    Per dimension an index, a slice or range of indices, or ``...``; what a slice leaves out is the domain's end. An index that the
-    domain does not have is an IndexError.
+    Per dimension an index, a slice or range of indices, or ``...``; or a domain alone. Numbers are indices, negative ones too; steps are
+    distances of indices, and what a slice leaves out is the domain's end in their direction. An index that the domain does not have
+    is an IndexError.
     """
 
     __slots__ = ("_array",)
 
     def __init__(self, array: Any) -> None:
         self._array = array
+
+    __contains__ = None
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._array)
 
     def __getitem__(self, key: Any) -> Any:
         return self._array[self._places(key)]
@@ -322,10 +340,12 @@ class At:
     def _places(self, key: Any) -> tuple[Any, ...]:
         domain = domain_of(self._array)
         keys = key.dims if isinstance(key, Domain) else key if isinstance(key, tuple) else (key,)
-        if keys.count(...) > 1 or len(keys) - keys.count(...) > domain.ndim:
+        # Of arrays `==` is an array.
+        places = [n for n, k in enumerate(keys) if k is ...]
+        if len(places) > 1 or len(keys) - len(places) > domain.ndim:
             raise IndexError(f"at: expected at most one '...' and {domain.ndim} indices, given {len(keys)}; drop some")
-        missing = (slice(None),) * (domain.ndim - len(keys) + keys.count(...))
-        dots = keys.index(...) if ... in keys else len(keys)
+        missing = (slice(None),) * (domain.ndim - len(keys) + len(places))
+        dots = places[0] if places else len(keys)
         full = (*keys[:dots], *missing, *keys[dots + 1 :])
         return tuple(_places_of(k, r, d, domain) for d, (k, r) in enumerate(zip(full, domain.dims, strict=True)))
 
@@ -333,13 +353,13 @@ class At:
 def _places_of(key: Any, r: range, d: int, domain: Domain) -> Any:
     """An index or indices as positions."""
     if isinstance(key, slice):
-        start, stop = (end if given is None else operator.index(given) for given, end in ((key.start, r.start), (key.stop, r.stop)))
-        key = range(start, stop, r.step if key.step is None else operator.index(key.step))
-    if isinstance(key, BaseArray) and key.ndim:
-        key = [key]
+        step = r.step if key.step is None else operator.index(key.step)
+        along = r if (step > 0) == (r.step > 0) else r[::-1]
+        start, stop = (end if given is None else operator.index(given) for given, end in ((key.start, along.start), (key.stop, along.stop)))
+        key = range(start, stop, step)
     single = not isinstance(key, range)
-    if single and not hasattr(key, "__index__"):
-        expected = "an index, a slice or range of indices, '...' or a Domain"
+    if single and (not hasattr(key, "__index__") or getattr(key, "ndim", None)):
+        expected = "an index, a slice or range of indices, '...', or a Domain alone"
         raise TypeError(f"at: expected {expected}, given {type(key).__name__}; masks and lists go by position: A[mask]")
     places = _places_in(r, range(operator.index(key), operator.index(key) + 1) if single else key)
     if places is None:
@@ -356,6 +376,11 @@ def domain_of(x: BaseArray) -> Domain:
     triples = x._native.domain()
     dims = [range(n) for n in x.shape] if triples is None else [range(*triple) for triple in triples]
     return Domain(*dims, dist=x.dist)
+
+
+def joined(x: A, domain: Domain) -> A:
+    """The array as one that was made over the domain, whose copies are unpickled together."""
+    return domain._declared(x._native)  # type: ignore[return-value]
 
 
 def reindex(x: A, domain: Domain | None) -> A:
@@ -376,6 +401,7 @@ def by_index(*arrays: A) -> list[A]:
     over {2:4}
     [13 24]
     """
+    arrays = tuple(arrays_of("by_index", arrays))
     if not arrays:
         return []
     common = domain_of(arrays[0])
@@ -403,7 +429,7 @@ def _ranges_of(given: Sequence[Any]) -> tuple[range, ...]:
 def _range_of(given: Any) -> range:
     if isinstance(given, range):
         return given
-    if isinstance(given, slice) and given.stop is not None:
+    if isinstance(given, slice) and given.stop is not None and given.step != 0:
         return range(*(usual if end is None else operator.index(end) for end, usual in zip((given.start, given.stop, given.step), (0, 0, 1), strict=True)))
     if hasattr(given, "__index__"):
         return range(operator.index(given))
@@ -434,6 +460,12 @@ def _stretched(r: range, first: int, stop: int) -> range:
     """The indices from place ``first`` to before place ``stop``, which may lie beyond the ends."""
     start = r.start + first * r.step
     return range(start, start + max(stop - first, 0) * r.step, r.step)
+
+
+def _by(r: range, stride: int) -> range:
+    if stride == 0:
+        raise ValueError("by: expected strides other than 0, given 0; use 1 to take every index")
+    return r[::stride]
 
 
 def _inside(r: range, count: int) -> range:
