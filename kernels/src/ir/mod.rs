@@ -58,7 +58,7 @@
 //! | its values, name, indexed parameter | `walk` | `roots`, `map`, `name`, `indexed_param`, `kept_points` |
 //! | its text | `print` | `Display for Form` |
 //! | its meaning | [`mod@crate::interpret`] | `run` |
-//! | what a point reads and writes | [`crate::verify::footprint`] | by `indexed_param` and each [`Access`] |
+//! | what a point reads and writes | [`crate::verify`] | by `indexed_param` and each [`Access`] |
 //! | its loop on the CPU | [`crate::cpu`] | `Program::run` |
 //! | its entries and grids in PTX | [`crate::ptx`] | `emit`, `Module::plan` |
 //! | its stages in WGSL | [`crate::wgsl`] | `stages` |

@@ -16,13 +16,13 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("engine/src", 46_950),
     ("simcuda/src", 8_526),
     ("interop/src", 9_125),
-    ("interop/python", 15_118),
+    ("interop/python", 15_124),
     ("benches", 9_354),
     ("xtask", 5_267),
     ("examples", 2_895),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 125_166;
+pub const TOTAL_BUDGET: usize = 125_172;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

@@ -83,6 +83,9 @@ class CustomMap:
     size: int
     parts: int
 
+    def __repr__(self) -> str:
+        return f"<partita.CustomMap {type(self).__name__}>"
+
     def owner(self, index: int) -> int:
         """The part that owns an index."""
         raise NotImplementedError(f"CustomMap: expected {type(self).__name__} to have a method owner(index); write it")

@@ -328,6 +328,9 @@ class At:
 
     __contains__ = None
 
+    def __repr__(self) -> str:
+        return f"<partita elements by index of {self._array!r}>"
+
     def __iter__(self) -> Iterator[Any]:
         return iter(self._array)
 
