@@ -103,7 +103,7 @@ def test_everything_public_has_a_readable_repr():
         pt.Loop(lambda u: None), pt.Loop(max), pt.default_team(team), block, pt.vectorize(max), pt.finfo("float32"),
         pt.iinfo("int8"), pt.add, pt.Block(), pt.Block([0, 2, 4]), pt.Cyclic(2), pt.Unstructured([[0, 1], [2, 3]]), pt.Replicated(), pt.CustomMap(), pt.Domain[1:3], u.at,
         partition,
-        pt.collective.broadcast(partition, partition), pt.mgrid, pt.ogrid, pt.r_, pt.c_, pt.s_, pt.index_exp, pt.unique_all(u),
+        pt.collective.broadcast(partition, partition), pt.collective.broadcast(partition, partition).start(u), pt.mgrid, pt.ogrid, pt.r_, pt.c_, pt.s_, pt.index_exp, pt.unique_all(u),
         pt.unique_counts(u), pt.unique_inverse(u), pt.linalg.eigh(pt.ones((2, 2))), pt.linalg.svd(pt.ones((2, 2))),
         pt.random.default_rng(1), pt.random.RandomState(1), pt.random.SeedSequence(1), pt.random.BitGenerator(1), pt.random.PCG64(1),
         pt.random.PCG64DXSM(), pt.random.Philox(1), pt.random.SFC64(1), *pt.random.MT19937(1).spawn(1), pt.Error("text"), pt.__array_namespace_info__(), pt.lib, pt.ndarray(3),

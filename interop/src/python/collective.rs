@@ -357,6 +357,10 @@ pub struct PendingCollective {
 
 #[pymethods]
 impl PendingCollective {
+    fn __repr__(&self) -> &'static str {
+        "<partita operator under way; finish() gives its result>"
+    }
+
     /// Waits for what is under way, and gives the result, once. Collective over the world.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let text = "finish: expected an operator under way, given one that was finished; start it again";

@@ -15,14 +15,14 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("kernels/src", 27_931),
     ("engine/src", 46_950),
     ("simcuda/src", 8_526),
-    ("interop/src", 9_125),
+    ("interop/src", 9_129),
     ("interop/python", 15_124),
     ("benches", 9_354),
     ("xtask", 5_267),
     ("examples", 2_895),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 125_172;
+pub const TOTAL_BUDGET: usize = 125_176;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[
