@@ -619,7 +619,7 @@ def by_shape(ranges):
 
 def unstrided(was, domain, *ranges, **words):
     was(domain, *ranges, **words)
-    domain.dims = tuple(range(r.start, r.start + len(r)) for r in domain.dims)
+    domain._dims = tuple(range(r.start, r.start + len(r)) for r in domain.dims)
 
 
 def left_as_they_were(was, domain, *ranges, **words):
