@@ -270,7 +270,7 @@ fn rebuilt(kernel: &Kernel, build: impl Fn(&mut Builder, Op, DType) -> Value) ->
 }
 
 /// Which instructions the form needs.
-fn live(kernel: &Kernel) -> Vec<bool> {
+pub(crate) fn live(kernel: &Kernel) -> Vec<bool> {
     let mut live = vec![false; kernel.body.len()];
     for root in kernel.roots() {
         live[root.index()] = true;

@@ -26,8 +26,9 @@ use crate::error::{Error, Result};
 use crate::plan::{Move, MoveOp, Plan};
 use crate::program::copies::{BoxCopy, ListedCells, ListedDirection, copy_listed};
 use crate::program::{Command, Op, Place, Schedule, Transport};
-use crate::transport::batches::{BoxSum, DeviceCopy, OrderedCopy, batched, in_order};
-use crate::transport::batches::{CellLoops, CellSet, MoveEnd, contiguous, extents};
+use crate::transport::batches::{
+    BoxSum, CellLoops, CellSet, DeviceCopy, MoveEnd, OrderedCopy, batched, contiguous, extents, in_order,
+};
 /// One array's part in an exchange.
 #[derive(Clone, Copy)]
 pub struct Field<'a> {

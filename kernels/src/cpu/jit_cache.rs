@@ -15,8 +15,7 @@ use crate::cpu::x86::{
     UnrollAndJam, words,
 };
 use crate::ir::{Access, FoldOp, Kernel, Launch, Op};
-use crate::verify::Footprint;
-use crate::verify::Verified;
+use crate::verify::{Footprint, Verified};
 
 /// The machine code of one kernel.
 pub(super) struct JitCache {

@@ -15,8 +15,7 @@ use super::limits::{MAX_INSTRUCTIONS, MAX_SHARED_BYTES, shared_bytes_at_launch};
 use super::text::PtxTarget;
 use crate::dtype::DType;
 use crate::ir::{Access, BinaryOp, Form, Kernel, Op, Value};
-use crate::verify::Footprint;
-use crate::verify::Verified;
+use crate::verify::{Footprint, Verified};
 
 /// Vectors of a warp, side by side along x.
 pub(crate) const WIDTH: usize = 32;

@@ -7,8 +7,7 @@ use super::columns::StreamingPlan;
 use super::limits::{MAX_INSTRUCTIONS, MAX_SHARED_BYTES};
 use super::text::PtxTarget;
 use crate::ir::{Access, Form, Kernel, Offsets, Op};
-use crate::verify::Verified;
-use crate::verify::{Footprint, LoadRow, ParamFootprint};
+use crate::verify::{Footprint, LoadRow, ParamFootprint, Verified};
 
 /// The entries that the text of a kernel offers beside `pointwise`.
 #[derive(Clone, PartialEq, Eq, Debug)]

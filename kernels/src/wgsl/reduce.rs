@@ -25,8 +25,7 @@ use super::rows::{RowStep, UnitRow};
 use super::writer::{Binding, Shader, Stage, Visit, WgslTarget, Writer, int, partial, register};
 use crate::dtype::DType;
 use crate::ir::{Fold, Form, Value};
-use crate::verify::LoadSite;
-use crate::verify::Verified;
+use crate::verify::{LoadSite, Verified};
 
 /// Most words of registers that the loads of an invocation may take.
 const MOST_WORDS: u32 = 64;

@@ -8,8 +8,7 @@ use super::layout::{self, LaunchBlockLayout};
 use super::routines;
 use crate::dtype::DType;
 use crate::ir::{Access, Kernel, Subnormals};
-use crate::verify::Footprint;
-use crate::verify::Verified;
+use crate::verify::{Footprint, Verified};
 
 /// The properties of an adapter that the writer needs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -12,8 +12,8 @@ pub const FILES_PER_FOLDER: usize = 12;
 
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
-    ("kernels/src", 27_931),
-    ("engine/src", 46_950),
+    ("kernels/src", 27_909),
+    ("engine/src", 46_918),
     ("simcuda/src", 8_526),
     ("interop/src", 9_129),
     ("interop/python", 15_124),
@@ -22,7 +22,7 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("examples", 2_895),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 125_176;
+pub const TOTAL_BUDGET: usize = 125_122;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

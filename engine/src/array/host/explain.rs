@@ -13,8 +13,7 @@ use crate::array::lower::steps::list::{
     CopiedCells, HostSort, KernelLaunch, LaunchAxis, LaunchOperand, PartLaunch, PlanExchange, Step,
 };
 use crate::array::memory::storage::moving_plan;
-use crate::array::record::node::Array;
-use crate::array::record::node::Node;
+use crate::array::record::node::{Array, Node};
 use crate::error::Result;
 use crate::index::{Distribution, Region};
 use crate::plan::{LinkTraffic, Plan};

@@ -15,10 +15,8 @@ use rustc_hash::FxHasher;
 
 use crate::array::Array;
 use crate::array::host::read::Element;
-use crate::array::memory::storage::Pitch;
-use crate::array::memory::storage::Storage;
-use crate::array::record::node::Node;
-use crate::array::record::node::check_parts;
+use crate::array::memory::storage::{Pitch, Storage};
+use crate::array::record::node::{Node, check_parts};
 use crate::array::recorder::recording::check_not_recording;
 use crate::array::run::cells::upload;
 use crate::config::config;

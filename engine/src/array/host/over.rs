@@ -153,7 +153,7 @@ fn spans(whole: &Domain, sub: &Domain) -> Result<Vec<Span>> {
     let span = |range: &IndexRange| {
         let (first, step) = (range.first(), range.stride());
         let stop = match step > 0 {
-            true => (first + range.len() * step).min(first + (range.len() - 1) * step + 1).max(first),
+            true => (first + (range.len() - 1) * step + 1).max(first),
             false => first + (range.len() - 1) * step - 1,
         };
         // Negative ends would count from the end.

@@ -12,8 +12,9 @@ use rustc_hash::FxHashMap;
 
 use crate::array::lower::body::{Footprint, KernelBody, Leaf, Source, is_boxable};
 use crate::array::lower::graph::{Graph, NodeId, Reached};
-use crate::array::memory::storage::{HaloWidths, widened};
-use crate::array::memory::storage::{aligned_plan, box_plan, colocated, halo_plan, operand_plan};
+use crate::array::memory::storage::{
+    HaloWidths, aligned_plan, box_plan, colocated, halo_plan, operand_plan, widened,
+};
 use crate::array::memory::window::ComputeRegion;
 use crate::array::record::expr::Map;
 use crate::error::{Error, Result};

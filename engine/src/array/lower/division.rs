@@ -14,8 +14,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::array::lower::graph::{Graph, NodeId, post_order};
-use crate::array::record::expr::Expr;
-use crate::array::record::expr::Map;
+use crate::array::record::expr::{Expr, Map};
 use crate::error::Result;
 
 /// Instructions of one kernel, about: a kernel of more is divided where few values cross.

@@ -11,10 +11,8 @@ use std::sync::Arc;
 use partita_kernels::{DType, Scalar};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
-use crate::array::memory::storage::Pitch;
-use crate::array::memory::storage::{HaloWidths, Storage};
-use crate::array::record::expr::Map;
-use crate::array::record::expr::{DistKey, Expr, NodeLayout, Portion, Slot, UpdatedCells, WholeOp};
+use crate::array::memory::storage::{HaloWidths, Pitch, Storage};
+use crate::array::record::expr::{DistKey, Expr, Map, NodeLayout, Portion, Slot, UpdatedCells, WholeOp};
 use crate::array::record::node::{Node, NodeState, distribution};
 use crate::error::Result;
 use crate::index::{Along, Distribution, Index, Region};

@@ -16,11 +16,9 @@ use crate::array::lower::graph::{Graph, GraphTarget, MemoryState, NodeId};
 use crate::array::lower::steps::list::{
     ExchangeField, Lowered, ResultMemory, ResultStorage, StepList, StoredArray,
 };
-use crate::array::memory::storage::HaloWidths;
-use crate::array::memory::storage::{Pitch, Row};
+use crate::array::memory::storage::{HaloWidths, Pitch, Row};
 use crate::array::memory::window::{ArrayWindow, ComputeRegion};
-use crate::array::record::expr::Map;
-use crate::array::record::expr::{Expr, NodeLayout};
+use crate::array::record::expr::{Expr, Map, NodeLayout};
 use crate::array::recorder::recording::Extension;
 use crate::error::Result;
 use crate::index::{Along, Distribution, Index, Region};

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use partita_kernels::{DType, MAX_RANK, Scalar};
 
 use crate::array::memory::storage::{HaloWidths, widened};
-use crate::array::record::expr::Map;
-use crate::array::record::expr::{Expr, NodeLayout, Portion};
+use crate::array::record::expr::{Expr, Map, NodeLayout, Portion};
 use crate::array::record::node::Node;
 use crate::array::{Array, IntoSpan, Operand, Span, Stride};
 use crate::error::{Error, Result};

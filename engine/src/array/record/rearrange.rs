@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use crate::array::memory::storage::Storage;
-use crate::array::record::expr::{Expr, NodeLayout, Which, WholeOp};
-use crate::array::record::expr::{Map, check_count, check_positions, sliced};
-use crate::array::record::node::Node;
-use crate::array::record::node::{Array, check_parts};
+use crate::array::record::expr::{
+    Expr, Map, NodeLayout, Which, WholeOp, check_count, check_positions, sliced,
+};
+use crate::array::record::node::{Array, Node, check_parts};
 use crate::device::collect;
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index, Region};

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use partita_kernels::MAX_RANK;
 
 use crate::array::Stride;
-use crate::array::record::expr::{Expr, NodeLayout, StridedWindow, UpdatedCells, WholeOp};
-use crate::array::record::expr::{Map, check_count, check_positions};
+use crate::array::record::expr::{
+    Expr, Map, NodeLayout, StridedWindow, UpdatedCells, WholeOp, check_count, check_positions,
+};
 use crate::array::record::node::{Array, Node};
 use crate::array::record::ops::{broadcast, stretch};
 use crate::device::collect;

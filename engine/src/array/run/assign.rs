@@ -7,10 +7,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::array::lower::graph::{OldElements, Target};
-use crate::array::record::node::Array;
-use crate::array::record::node::{Node, NodeState};
-use crate::array::record::view::RecordedUpdate;
-use crate::array::record::view::Span;
+use crate::array::record::node::{Array, Node, NodeState};
+use crate::array::record::view::{RecordedUpdate, Span};
 use crate::array::recorder::recording::{BoundTask, Recorder};
 use crate::array::run::evaluate::{compute_targets, evaluate};
 use crate::error::Result;

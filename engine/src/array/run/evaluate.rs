@@ -20,11 +20,9 @@ use crate::array::lower::steps::list::{
     CopiedCells, FusedKernel, KernelLaunch, Lowered, MemoryId, ResultStorage, Step, StepList, StoredArray,
 };
 use crate::array::memory::storage::{Storage, widened};
-use crate::array::record::node::Array;
-use crate::array::record::node::Node;
+use crate::array::record::node::{Array, Node};
 use crate::array::recorder::recording::{BoundKernel, BoundTask, HaloRequest, OperandRead, Recorder};
-use crate::array::run::cache::CommandsBuilder;
-use crate::array::run::cache::{CachedEvaluation, CachedWay, find, keep};
+use crate::array::run::cache::{CachedEvaluation, CachedWay, CommandsBuilder, find, keep};
 use crate::array::run::moves::moving;
 use crate::array::run::sort::sort;
 use crate::error::Result;

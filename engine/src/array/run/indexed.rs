@@ -10,8 +10,7 @@ use std::sync::Arc;
 use partita_kernels::{DType, FoldOp};
 
 use crate::array::record::expr::{Expr, NodeLayout, WholeOp};
-use crate::array::record::node::Array;
-use crate::array::record::node::Node;
+use crate::array::record::node::{Array, Node};
 use crate::array::recorder::recording::{Recorder, check_not_recording, outside_step};
 use crate::error::{Error, Result};
 use crate::index::{Distribution, ErrorKind, IndexError};

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use partita_kernels::{DType, Scalar};
 
-use crate::array::memory::storage::moving_plan;
-use crate::array::memory::storage::{HaloWidths, Storage};
+use crate::array::memory::storage::{HaloWidths, Storage, moving_plan};
 use crate::array::recorder::recording::Recorder;
 use crate::error::Result;
 use crate::index::{Distribution, Region};

@@ -7,8 +7,7 @@ use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use partita_kernels::{DType, View};
 
 use crate::array::bind::schedule::{Values, missing_part};
-use crate::array::lower::steps::list::MemoryId;
-use crate::array::lower::steps::list::{HostSort, Pieces, SortInput};
+use crate::array::lower::steps::list::{HostSort, MemoryId, Pieces, SortInput};
 use crate::array::recorder::recording::check_not_recording;
 use crate::array::run::cells::download;
 use crate::device::{collect, zeros};

@@ -1,10 +1,8 @@
 //! Work of several devices and their streams, prepared to be queued by one call.
 
 use crate::config::{config, say};
-use crate::device::driver::Job;
-use crate::device::driver::{DriverError, Opaque, Stream, StreamWork};
-use crate::device::handle::CopyRegion;
-use crate::device::handle::Device;
+use crate::device::driver::{DriverError, Job, Opaque, Stream, StreamWork};
+use crate::device::handle::{CopyRegion, Device};
 use crate::error::Result;
 
 /// Work of several streams as one. What other streams than `Compute` do in it begins behind a wait for that

@@ -78,7 +78,7 @@ def zeros(
     device: OnDevice = None, order: str = "C", domain: Domain | None = None,
 ) -> Array:  # fmt: skip
     """An array of zeros (False for bool), by default of floats; see `full`."""
-    return full(_place(shape, domain), 0, default.float if dtype is None else dtype, dist, team=team, device=device)
+    return full(_place("zeros", shape, domain), 0, default.float if dtype is None else dtype, dist, team=team, device=device)
 
 
 def ones(
@@ -86,13 +86,13 @@ def ones(
     device: OnDevice = None, order: str = "C", domain: Domain | None = None,
 ) -> Array:  # fmt: skip
     """An array of ones (True for bool), by default of floats; see `full`."""
-    return full(_place(shape, domain), 1, default.float if dtype is None else dtype, dist, team=team, device=device)
+    return full(_place("ones", shape, domain), 1, default.float if dtype is None else dtype, dist, team=team, device=device)
 
 
-def _place(shape: Shape | Domain | None, domain: Domain | None) -> Shape | Domain | None:
+def _place(name: str, shape: Shape | Domain | None, domain: Domain | None) -> Shape | Domain | None:
     """The shape or the domain, of which one was given."""
     if domain is not None and shape not in (None, domain.shape):
-        raise ValueError(f"zeros: expected a shape or a domain, given {shape} and {domain}; leave one out")
+        raise ValueError(f"{name}: expected a shape or a domain, given {shape} and {domain}; leave one out")
     return shape if domain is None else domain
 
 

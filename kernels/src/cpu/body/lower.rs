@@ -1,6 +1,7 @@
 //! From the IR to a graph of compiled loops: types become lanes, f16 and bf16 become f32 with explicit
 //! rounding, bitcasts vanish, and every operation is assigned to its loop.
 
+use crate::build::live;
 use crate::cpu::loops::lanes::Lane;
 use crate::cpu::loops::level::Level;
 use crate::cpu::loops::map::MapFn;
@@ -78,20 +79,6 @@ pub(in crate::cpu) fn lower(kernel: &Kernel, level: Level) -> Graph {
     }
     let roots = lowering.roots();
     Graph { nodes: lowering.nodes, roots }
-}
-
-/// Which instructions the form needs.
-fn live(kernel: &Kernel) -> Vec<bool> {
-    let mut live = vec![false; kernel.body.len()];
-    for root in kernel.roots() {
-        live[root.index()] = true;
-    }
-    for at in (0..kernel.body.len()).rev() {
-        if live[at] {
-            kernel.body[at].op.operands().for_each(|value| live[value.index()] = true);
-        }
-    }
-    live
 }
 
 struct Lowering<'k> {

@@ -11,8 +11,7 @@ use super::select::{ARGUMENT, ARGUMENTS, select, select_fold, twice};
 use super::target::{FoldMemory, IsaLevel, LaunchShape, UnrollAndJam};
 use super::virtual_code::{RowPointer, VirtualCode};
 use crate::ir::{FoldOp, Form, Kernel, Launch, Value};
-use crate::verify::Footprint;
-use crate::verify::Verified;
+use crate::verify::{Footprint, Verified};
 
 /// Machine code for rows, of the type `extern "sysv64" fn(table: *mut u64, pool: *const u64) -> usize`.
 /// It returns how many lanes of a row it has done, of the last one, unless an angle is not small: then the

@@ -22,8 +22,7 @@ use crate::ptx::schedule::{Planes, VectorRow, place_name};
 use crate::ptx::text::{
     Address, Class, Entry, Field, Point, PtxTarget, PtxWriter, Quantity, class, register,
 };
-use crate::verify::Verified;
-use crate::verify::row_and_column;
+use crate::verify::{Verified, row_and_column};
 
 /// The entry `planes`.
 pub(crate) fn entry(verified: &Verified, target: &PtxTarget, plan: &Planes) -> Entry {

@@ -8,8 +8,7 @@
 use crate::ir::{Form, Kernel, Launch};
 use crate::ptx::schedule::{FoldPlan, PITCH, SIDE, Schedule};
 use crate::ptx::text::{Entry, Field, FoldField, LazyEntry, PtxTarget, Quantity, quantities};
-use crate::verify::Footprint;
-use crate::verify::Verified;
+use crate::verify::{Footprint, Verified};
 
 /// A kernel as PTX, and how to launch it.
 pub struct Module {

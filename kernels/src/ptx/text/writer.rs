@@ -13,8 +13,7 @@ use super::parameters::{
     Address, Class, Field, FoldField, ParameterBlock, Quantity, class, quantities, register,
 };
 use crate::ir::{Access, Kernel, Offsets, Op, Value};
-use crate::verify::Footprint;
-use crate::verify::Verified;
+use crate::verify::{Footprint, Verified};
 
 /// Threads of a full block.
 pub(crate) const THREADS: u32 = 256;

@@ -17,8 +17,7 @@ use crate::array::lower::graph::NodeId;
 use crate::array::lower::lowerer::{Lowerer, kernel_task};
 use crate::array::lower::steps::list::ResultMemory;
 use crate::array::memory::storage::Pitch;
-use crate::array::record::expr::Butterflies;
-use crate::array::record::expr::Map;
+use crate::array::record::expr::{Butterflies, Map};
 use crate::error::Result;
 use crate::index::{Along, Region};
 

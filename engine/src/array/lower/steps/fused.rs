@@ -8,8 +8,7 @@ use std::sync::Arc;
 use partita_kernels::DType;
 
 use crate::array::lower::access::{AccessMethod, OperandAccess, not_computed, reads_of};
-use crate::array::lower::body::{Footprint, packed_box};
-use crate::array::lower::body::{KernelArgument, KernelArguments, Leaf, Source};
+use crate::array::lower::body::{Footprint, KernelArgument, KernelArguments, Leaf, Source, packed_box};
 use crate::array::lower::compute::{Compute, ComputeKernel, Folds, KernelStore};
 use crate::array::lower::graph::{MemoryState, NodeId};
 use crate::array::lower::lowerer::Lowerer;
@@ -17,9 +16,7 @@ use crate::array::lower::steps::list::{
     CopiedCells, ExchangeField, FusedKernel, KernelLaunch, LaunchArgument, LaunchAxis, LaunchOperand,
     MemoryId, PartCells, PartLaunch, PlanExchange, ResultMemory, ResultStorage, Step,
 };
-use crate::array::memory::storage::Pitch;
-use crate::array::memory::storage::halo_plan;
-use crate::array::memory::storage::{HaloWidths, widened};
+use crate::array::memory::storage::{HaloWidths, Pitch, halo_plan, widened};
 use crate::array::memory::window::{ArrayWindow, ComputeRegion, holds};
 use crate::array::record::expr::Map;
 use crate::error::Result;

@@ -15,8 +15,7 @@ use crate::array::lower::steps::list::{
 };
 use crate::array::lower::steps::window::{WindowIndices, is_small};
 use crate::array::memory::storage::fetch_plan;
-use crate::array::record::expr::Which;
-use crate::array::record::expr::{lead, line, number};
+use crate::array::record::expr::{Which, lead, line, number};
 use crate::device::collect;
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};

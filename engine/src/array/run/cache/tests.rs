@@ -9,9 +9,8 @@ use partita_kernels::FoldOp;
 
 use crate::array::lower::graph::{Graph, GraphExpr, GraphValue, NodeId};
 use crate::array::memory::storage::HaloWidths;
-use crate::array::record::expr::Map;
 use crate::array::record::expr::{
-    DistKey, Expr, NodeLayout, Pointwise, Reduction, StridedWindow, UpdatedCells, Which, WholeOp,
+    DistKey, Expr, Map, NodeLayout, Pointwise, Reduction, StridedWindow, UpdatedCells, Which, WholeOp,
 };
 use crate::array::run::cache::{CachedWay, MAX_KEPT, cache_of};
 use crate::array::{Operand, assign_all, eval_all};

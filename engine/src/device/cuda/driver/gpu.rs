@@ -13,11 +13,9 @@ use partita_kernels::{Launch, Verified, ptx};
 use crate::config::config;
 use crate::device::Stream;
 use crate::device::cuda::driver::copies::Staging;
-use crate::device::cuda::driver::primary::{During, Event, Primary, Purpose};
-use crate::device::cuda::driver::primary::{LoadedModule, RetiredModules};
+use crate::device::cuda::driver::primary::{During, Event, LoadedModule, Primary, Purpose, RetiredModules};
 use crate::device::cuda::error::CudaError;
-use crate::device::driver::Job;
-use crate::device::driver::{Opaque, own};
+use crate::device::driver::{Job, Opaque, own};
 use crate::device::memory::{Allocation, DeviceMemory};
 /// Memory of one device. Freed, closed or let go when dropped.
 pub(super) struct CudaBuffer {

@@ -13,8 +13,7 @@ use super::primary::capturing;
 use super::primary::{During, Event, Primary, Purpose};
 use crate::device::Stream;
 use crate::device::cuda::error::CudaError;
-use crate::device::driver::{Driver, StreamWork};
-use crate::device::driver::{Job, Program};
+use crate::device::driver::{Driver, Job, Program, StreamWork};
 
 /// Work prepared for repetition.
 pub(super) struct GraphRecording {

@@ -11,9 +11,8 @@ use super::gpu::{CudaDevice, CudaOrigin, within};
 use super::graph::GraphRecording;
 use super::primary::{During, Event, Purpose};
 use crate::device::cuda::error::CudaError;
-use crate::device::driver::Job;
 use crate::device::driver::{
-    DeviceKind, Driver, DriverError, DriverResult, IpcHandle, Opaque, SharedEvent, Sharing, Stream,
+    DeviceKind, Driver, DriverError, DriverResult, IpcHandle, Job, Opaque, SharedEvent, Sharing, Stream,
     StreamWork, own,
 };
 use crate::device::memory::{Allocation, DeviceMemory};

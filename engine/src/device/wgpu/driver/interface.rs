@@ -9,9 +9,8 @@ use super::gpu::WgpuDevice;
 use super::launch::{DispatchRecording, WgpuJob};
 use super::program::WgpuProgram;
 use crate::config::config;
-use crate::device::driver::Job;
 use crate::device::driver::{
-    DeviceKind, Driver, DriverError, DriverResult, Opaque, Stream, SubnormalTrial, own,
+    DeviceKind, Driver, DriverError, DriverResult, Job, Opaque, Stream, SubnormalTrial, own,
 };
 use crate::device::memory::{Allocation, DeviceMemory};
 use crate::device::wgpu::error::{Shrink, WgpuError};

@@ -326,6 +326,7 @@ class At:
     def __init__(self, array: Any) -> None:
         self._array = array
 
+    #: Python would count from 0, by position.
     __contains__ = None
 
     def __repr__(self) -> str:

@@ -75,12 +75,11 @@ def view(x: A, op: Op, *, readonly: bool = False, source: BaseArray | None = Non
         result._readonly = result._readonly or readonly
         return result
     link = x._link
-    if source is None:
+    composed = op.within(link.op) if link is not None and isinstance(op, Selection) and isinstance(link.op, Selection) else None
+    if link is not None and composed is not None:
+        source, op = link.source, composed
+    elif source is None:
         source = holder_of(x)
-    if link is not None and isinstance(op, Selection) and isinstance(link.op, Selection):
-        composed = op.within(link.op)
-        if composed is not None:
-            source, op = link.source, composed
     new: A = object.__new__(x._view_class)
     new._link, new._readonly = Link(source, op), readonly or x._readonly
     return new
