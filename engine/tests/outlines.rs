@@ -92,8 +92,8 @@ fn outlines_are_read() {
     let text = "kernel copy_box on 3 parts (shape (30, 10), grid (3, 1)): 1200 bytes read, 1200 written, \
                 0 operations\n\
                 plan halo of f32 (30, 10): 80 bytes over 2 links\n  \
-                1 -> 0: 40 bytes\n  \
-                2 -> 1: 40 bytes\n\
+                1 -> 0: 40 bytes, kernel\n  \
+                2 -> 1: 40 bytes, kernel\n\
                 kernel fused on 3 parts (shape (28, 10), grid (3, 1)): 1240 bytes read, 1120 written, \
                 280 operations\n  \
                 260 of 280 cells need nothing of what travels between ranks or devices";
@@ -104,7 +104,7 @@ fn outlines_are_read() {
     let moved = u.move_to(&pair, &Distribution::default_partition(2, &[30, 10]).unwrap());
     let said = moved.explain().unwrap().to_string();
     assert!(said.contains(": 600 bytes over 2 links, from 3 members"), "{said}");
-    assert!(said.contains("\n  1 -> 0: 200 bytes\n  2 -> 1: 400 bytes\n"), "{said}");
+    assert!(said.contains("\n  1 -> 0: 200 bytes, kernel\n  2 -> 1: 400 bytes, kernel\n"), "{said}");
 }
 
 type Case = (&'static str, fn(&Array, &Array) -> Result<Array>);
@@ -224,6 +224,15 @@ fn what_is_said_to_travel_travels() {
             let (_, all) = travelled(ranks, *case, Array::eval);
             let sent = all - made;
             let name = case.0;
+            // Each rank has one part, so all links are between ranks.
+            for exchange in said.kernels.iter().flat_map(|kernel| &kernel.exchanges) {
+                for (link, way) in exchange.links.iter().zip(&exchange.ways) {
+                    let expected =
+                        if link.from_part == link.to_part { "kernel" } else { "staged by threads" };
+                    assert!(way == expected || exchange.from_team.is_some(), "{name}: {link:?}, {way}");
+                }
+                assert_eq!(exchange.links.len(), exchange.ways.len(), "{name}");
+            }
             let stays = name.ends_with("home") || name == "rows";
             if said.exchanged_bytes() != sent || (sent == 0) != stays {
                 wrong.push(format!("{name} on {ranks} ranks: {sent} bytes were sent\n{said}"));

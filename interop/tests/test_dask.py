@@ -85,6 +85,15 @@ def test_dask_computes_with_the_parts_of_an_array(client, handover, grid):
     np.testing.assert_array_equal(back.numpy(), u.numpy())
 
 
+def test_workers_of_dask_become_ranks(client):
+    """Each of two worker processes is a rank of one team; the arrays span both."""
+    example = runpy.run_path(str(EXAMPLE.parents[1] / "ranks/dask_ranks.py"), run_name="dask_ranks")
+    results = example["on_every_worker"](client, example["heat"])
+    assert [rank for rank, _ in results] == [0, 1] and {mean for _, mean in results} == {0.5}
+    # The parent is no rank.
+    assert pt.Team(2, "host").ranks == 1
+
+
 def test_ray_references_are_taken():
     ray = pytest.importorskip("ray", reason="no Ray")
     ray.init(num_cpus=2, include_dashboard=False)
