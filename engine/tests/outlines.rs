@@ -11,7 +11,8 @@ use partita::array::record;
 use partita::fourier::{Direction, transformed};
 use partita::operators::{Boundary, laplacian};
 use partita::prelude::*;
-use partita::program::{Command, Op};
+use partita::program::{Command, Op, Transport};
+use partita::transport::{LinkDevice, LinkFigures, LinkReport, MeasuredLink};
 
 fn array(team: &Team, dist: &Distribution) -> Array {
     Array::from_fn(team, dist, |at| at.iter().fold(3, |n, i| (5 * n + i) % 127) as f32).unwrap()
@@ -276,4 +277,30 @@ fn what_has_steps_of_its_own_is_seen_in_another_shape_without_a_copy() {
         assert!(said.kernels.iter().all(|kernel| !["fused", "reshape"].contains(&&*kernel.name)), "{said}");
         assert_eq!(rows(&other), rows(&whole));
     }
+}
+
+#[test]
+fn a_failed_link_and_odd_names_are_said() {
+    let way = |arrived| LinkFigures { transport: Transport::Peer, latency: 2e-6, bandwidth: 3e9, arrived };
+    let mut report = LinkReport {
+        rank: 0,
+        ranks: 1,
+        wire: None,
+        devices: vec![LinkDevice { rank: 0, name: "a \"GPU\"\n".to_owned(), numa_node: Some(1) }],
+        links: vec![MeasuredLink { ends: [0, 0], ways: vec![way(true)], reason: "it is".to_owned() }],
+        bytes: [8, 1 << 24],
+        is_simulated: true,
+        warnings: vec!["slow".to_owned()],
+    };
+    assert!(report.all_arrived());
+    report.links[0].ways.push(way(false));
+    assert!(!report.all_arrived() && report.to_string().contains("FAILED"), "{report}");
+    let json = report.to_json();
+    for word in ["\"a \\\"GPU\\\"\\u000a\"", "\"gb_per_s\": 3.0000", "\"arrived\": false", "[8, 16777216]"] {
+        assert!(json.contains(word), "{word}: {json}");
+    }
+    let here = LinkReport::measure(&[Device::host(), Device::host()]).unwrap();
+    let chosen: Vec<Transport> = here.links.iter().map(|link| link.ways[0].transport).collect();
+    assert_eq!(chosen, [Transport::SameDevice, Transport::Staged, Transport::SameDevice], "{here}");
+    assert!(here.all_arrived(), "{here}");
 }

@@ -3,12 +3,9 @@
 //! `None`.
 
 use std::collections::BTreeSet;
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fs;
-#[cfg(unix)]
-use std::{
-    ffi::{CStr, c_char, c_int},
-    mem::transmute,
-};
+use std::mem::transmute;
 
 /// The ordinal of a CUDA device in its name, which begins with `cuda:0`.
 pub(crate) fn ordinal(name: &str) -> Option<i32> {
@@ -17,41 +14,36 @@ pub(crate) fn ordinal(name: &str) -> Option<i32> {
 
 /// A function of the driver, if it is loaded and has it.
 #[cfg(unix)]
-fn function(name: &CStr) -> Option<*mut std::ffi::c_void> {
+fn function(name: &CStr) -> Option<*mut c_void> {
     // SAFETY: C strings; a library is found only if the process has opened it, and never closed.
     let found = unsafe {
         let library = libc::dlopen(c"libcuda.so.1".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
-        if library.is_null() {
-            return None;
-        }
-        libc::dlsym(library, name.as_ptr())
+        if library.is_null() { library } else { libc::dlsym(library, name.as_ptr()) }
     };
     (!found.is_null()).then_some(found)
 }
 
-/// Whether a CUDA device of this process reaches the memory of another.
-#[cfg(unix)]
-pub(crate) fn peer_access(from: i32, to: i32) -> Option<bool> {
-    type CanAccess = unsafe extern "C" fn(*mut c_int, c_int, c_int) -> c_int;
-    // SAFETY: the type of this function in every version of the driver; ordinals are those of its devices.
-    let ask = unsafe { transmute::<*mut std::ffi::c_void, CanAccess>(function(c"cuDeviceCanAccessPeer")?) };
-    let mut can = 0;
-    // SAFETY: a place for the answer.
-    (unsafe { ask(&mut can, from, to) } == 0).then_some(can != 0)
-}
-
-/// As on Unix: not known here.
+/// As on Unix: not searched for here.
 #[cfg(not(unix))]
-pub(crate) fn peer_access(_from: i32, _to: i32) -> Option<bool> {
+fn function(_name: &CStr) -> Option<*mut c_void> {
     None
 }
 
+/// Whether a CUDA device of this process reaches the memory of another.
+pub(crate) fn peer_access(from: i32, to: i32) -> Option<bool> {
+    type CanAccess = unsafe extern "C" fn(*mut c_int, c_int, c_int) -> c_int;
+    // SAFETY: the type of this function in every version of the driver.
+    let ask = unsafe { transmute::<*mut c_void, CanAccess>(function(c"cuDeviceCanAccessPeer")?) };
+    let mut can = 0;
+    // SAFETY: a place for the answer; the driver refuses what is no device of its.
+    (unsafe { ask(&mut can, from, to) } == 0).then_some(can != 0)
+}
+
 /// The NUMA node of a CUDA device.
-#[cfg(unix)]
 pub(crate) fn numa_node(device: i32) -> Option<usize> {
     type Address = unsafe extern "C" fn(*mut c_char, c_int, c_int) -> c_int;
     // SAFETY: the type of this function in every version of the driver.
-    let ask = unsafe { transmute::<*mut std::ffi::c_void, Address>(function(c"cuDeviceGetPCIBusId")?) };
+    let ask = unsafe { transmute::<*mut c_void, Address>(function(c"cuDeviceGetPCIBusId")?) };
     let mut text = [0u8; 32];
     // SAFETY: room for the longest address, and its length.
     if unsafe { ask(text.as_mut_ptr().cast(), text.len() as c_int, device) } != 0 {
@@ -60,12 +52,6 @@ pub(crate) fn numa_node(device: i32) -> Option<usize> {
     let address = CStr::from_bytes_until_nul(&text).ok()?.to_str().ok()?.to_lowercase();
     // -1 where the machine has one node only.
     fs::read_to_string(format!("/sys/bus/pci/devices/{address}/numa_node")).ok()?.trim().parse().ok()
-}
-
-/// As on Unix: not known here.
-#[cfg(not(unix))]
-pub(crate) fn numa_node(_device: i32) -> Option<usize> {
-    None
 }
 
 /// The NUMA nodes of the processors that this process may run on.
@@ -89,18 +75,4 @@ fn numbers(list: &str) -> impl Iterator<Item = usize> {
         Some(first.trim().parse().ok()?..=last.trim().parse().ok()?)
     };
     list.split(',').filter_map(range).flatten()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lists_of_processors_and_names_of_devices_are_read() {
-        assert_eq!(numbers("0-3,8\n").collect::<Vec<_>>(), [0, 1, 2, 3, 8]);
-        assert_eq!(numbers("").count(), 0);
-        assert_eq!((ordinal("cuda:12 NVIDIA H200"), ordinal("host (2 threads)")), (Some(12), None));
-        #[cfg(target_os = "linux")]
-        assert!(nodes_of_process().len() <= 64);
-    }
 }

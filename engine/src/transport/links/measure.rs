@@ -9,7 +9,7 @@ use partita_kernels::DType;
 
 use super::{LinkDevice, LinkFigures, LinkReport, MeasuredLink, select};
 use crate::config::config;
-use crate::device::{Buffer, Device, DeviceKind, process_id, topology};
+use crate::device::{Buffer, Device, DeviceKind, topology};
 use crate::error::Result;
 use crate::index::Region;
 use crate::plan::{Move, MoveOp, Plan};
@@ -42,9 +42,10 @@ impl LinkReport {
 /// What a rank says of itself and its devices, one line each.
 struct RankFacts {
     machine: String,
-    process: String,
     has_ipc: bool,
     nodes: String,
+    /// Pairs of its CUDA devices without peer access, such as `0-1`.
+    unreached: String,
     numa_nodes: Vec<Option<usize>>,
 }
 
@@ -52,8 +53,15 @@ impl RankFacts {
     fn here(team: &Team) -> String {
         let machine = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
         let nodes: Vec<String> = topology::nodes_of_process().iter().map(usize::to_string).collect();
+        let members: Vec<(usize, i32)> = (0..team.size())
+            .filter(|&member| team.is_here(member))
+            .filter_map(|member| Some((member, topology::ordinal(team.device_name(member))?)))
+            .collect();
+        let pairs = members.iter().flat_map(|one| members.iter().map(move |other| (one, other)));
+        let unreached = pairs.filter(|(one, other)| topology::peer_access(one.1, other.1) == Some(false));
+        let unreached = unreached.map(|(one, other)| format!("{}-{}", one.0, other.0)).collect::<Vec<_>>();
         let has_ipc = config().cuda_ipc.to_string();
-        let mut lines = vec![machine.trim().to_owned(), process_id().to_string(), has_ipc, nodes.join(" ")];
+        let mut lines = vec![machine.trim().to_owned(), has_ipc, nodes.join(" "), unreached.join(" ")];
         lines.extend(team.devices().iter().map(|device| {
             let node = topology::ordinal(device.name()).and_then(topology::numa_node);
             node.map_or(String::new(), |node| node.to_string())
@@ -62,16 +70,11 @@ impl RankFacts {
     }
 
     fn of(text: &str) -> RankFacts {
-        let mut lines = text.split('\n');
-        let mut next = || lines.next().unwrap_or_default().to_owned();
-        let (machine, process, has_ipc, nodes) = (next(), next(), next() == "true", next());
-        RankFacts {
-            machine,
-            process,
-            has_ipc,
-            nodes,
-            numa_nodes: lines.map(|line| line.parse().ok()).collect(),
-        }
+        let mut lines = text.split('\n').map(str::to_owned);
+        let mut next = || lines.next().unwrap_or_default();
+        let (machine, has_ipc, nodes, unreached) = (next(), next() == "true", next(), next());
+        let numa_nodes = lines.map(|line| line.parse().ok()).collect();
+        RankFacts { machine, has_ipc, nodes, unreached, numa_nodes }
     }
 }
 
@@ -107,14 +110,10 @@ fn report(team: &Team) -> Result<LinkReport> {
         for to in from..team.size() {
             let pair = Pair { team, ends: [from, to], table, facts: &facts };
             let messages = if is_simulated { SIMULATED } else { MESSAGES };
-            let (mut ways, mut peer) = (Vec::new(), None);
-            for transport in pair.transports() {
-                let (figures, access) = pair.measure(transport, messages)?;
-                ways.push(figures);
-                peer = access;
-            }
-            let reason = pair.reason(ways[0].transport, peer);
-            if peer == Some(false) {
+            let ways = pair.transports().into_iter().map(|transport| pair.measure(transport, messages));
+            let ways = ways.collect::<Result<Vec<LinkFigures>>>()?;
+            let reason = pair.reason(ways[0].transport);
+            if from != to && !pair.has_access() {
                 warn(format!(
                     "devices {from} and {to} have no peer access: the driver copies through the host"
                 ));
@@ -165,6 +164,12 @@ impl Pair<'_> {
         self.ends.map(|member| self.team.kind(member))
     }
 
+    /// Whether nothing says that they have no peer access.
+    fn has_access(&self) -> bool {
+        let pair = format!("{}-{}", self.ends[0], self.ends[1]);
+        self.facts[self.ranks()[0]].unreached.split(' ').all(|unreached| unreached != pair)
+    }
+
     /// The transports that there are, the chosen one first.
     fn transports(&self) -> Vec<Transport> {
         let ends = self.ends.map(|member| (self.team, member));
@@ -182,12 +187,12 @@ impl Pair<'_> {
     }
 
     /// Why exchanges choose a transport.
-    fn reason(&self, chosen: Transport, peer: Option<bool>) -> String {
+    fn reason(&self, chosen: Transport) -> String {
         let ([from, to], kinds) = (self.ranks(), self.kinds());
         let wire = self.team.wire().map(Ranks::wire_name).unwrap_or_default();
         match chosen {
             Transport::SameDevice | Transport::SameMemory => "one device".to_owned(),
-            Transport::Peer if peer == Some(false) => "the driver copies; no peer access".to_owned(),
+            Transport::Peer if !self.has_access() => "the driver copies; no peer access".to_owned(),
             Transport::Peer => "the driver copies from device to device".to_owned(),
             Transport::Ipc => "the ranks map each other's CUDA memory".to_owned(),
             Transport::ZeroCopy => format!("{wire} reads and writes host memory"),
@@ -207,17 +212,12 @@ impl Pair<'_> {
         match off {
             Some(rank) => format!("no CUDA IPC: PARTITA_CUDA_IPC=0 on rank {rank}"),
             None if one.machine != other.machine => "no CUDA IPC: other machines".to_owned(),
-            None if one.process == other.process => "no CUDA IPC: one process".to_owned(),
             None => "no CUDA IPC: the driver maps no memory of the other rank".to_owned(),
         }
     }
 
-    /// The figures of a transport, and whether two CUDA devices of one rank have peer access, if known.
-    fn measure(
-        &self,
-        transport: Transport,
-        messages: [(u64, usize); 2],
-    ) -> Result<(LinkFigures, Option<bool>)> {
+    /// The figures of a transport.
+    fn measure(&self, transport: Transport, messages: [(u64, usize); 2]) -> Result<LinkFigures> {
         let [from, to] = self.ranks();
         let mut team = self.team.of_members(&self.ends)?;
         if let Some(table) = self.table.filter(|_| from != to) {
@@ -238,25 +238,17 @@ impl Pair<'_> {
             seconds[k] = turns[TURNS / 2];
             arrived &= trip.is_right(k as u8)?;
         }
-        let access = self.ends.map(|member| topology::ordinal(self.team.device_name(member)));
-        let peer = match access {
-            [Some(one), Some(other)] if from == to && self.team.is_here(self.ends[0]) && one != other => {
-                topology::peer_access(one, other)
-            }
-            _ => None,
-        };
-        let mine = format!("{} {} {arrived} {peer:?}", seconds[0], seconds[1]);
+        let mine = format!("{} {} {arrived}", seconds[0], seconds[1]);
         let all = all_gather(self.team, "gathering figures", &mine)?;
-        let words: Vec<&str> = all[from].split(' ').collect();
-        let number = |at: usize| words.get(at).and_then(|word| word.parse::<f64>().ok()).unwrap_or(f64::NAN);
-        let arrived = all.iter().all(|text| text.split(' ').nth(2) == Some("true"));
-        let peer = match words.get(3).copied() {
-            Some("Some(true)") => Some(true),
-            Some("Some(false)") => Some(false),
-            _ => None,
-        };
-        let bandwidth = messages[1].0 as f64 / number(1);
-        Ok((LinkFigures { transport, latency: number(0), bandwidth, arrived }, peer))
+        let mut numbers = all[from].split(' ').map(|word| word.parse::<f64>().unwrap_or(f64::NAN));
+        let mut next = || numbers.next().unwrap_or(f64::NAN);
+        let (latency, bandwidth) = (next(), messages[1].0 as f64 / next());
+        Ok(LinkFigures {
+            transport,
+            latency,
+            bandwidth,
+            arrived: all.iter().all(|text| text.ends_with("true")),
+        })
     }
 }
 

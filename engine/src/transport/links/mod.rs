@@ -209,33 +209,3 @@ impl fmt::Display for LinkReport {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_failed_link_and_odd_names_are_said() {
-        let way =
-            |arrived| LinkFigures { transport: Transport::Peer, latency: 2e-6, bandwidth: 3e9, arrived };
-        let mut report = LinkReport {
-            rank: 0,
-            ranks: 1,
-            wire: None,
-            devices: vec![LinkDevice { rank: 0, name: "a \"GPU\"\n".to_owned(), numa_node: Some(1) }],
-            links: vec![MeasuredLink { ends: [0, 0], ways: vec![way(true)], reason: "it is".to_owned() }],
-            bytes: [8, 1 << 24],
-            is_simulated: true,
-            warnings: vec!["slow".to_owned()],
-        };
-        assert!(report.all_arrived());
-        report.links[0].ways.push(way(false));
-        assert!(!report.all_arrived() && report.to_string().contains("FAILED"), "{report}");
-        let json = report.to_json();
-        for word in
-            ["\"a \\\"GPU\\\"\\u000a\"", "\"gb_per_s\": 3.0000", "\"arrived\": false", "[8, 16777216]"]
-        {
-            assert!(json.contains(word), "{word}: {json}");
-        }
-    }
-}
