@@ -484,6 +484,16 @@ impl Array {
         Ok(self.value(py)?.array.is_computed())
     }
 
+    /// True if the step of a `Loop` that is under way may read it: all steps find the same elements.
+    fn is_constant(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.value(py)?.array.is_constant())
+    }
+
+    /// True if both were recorded by the same operations of the same values.
+    fn is_recorded_as(&self, py: Python<'_>, other: &Array) -> PyResult<bool> {
+        Ok(self.value(py)?.array.is_recorded_as(&other.value(py)?.array))
+    }
+
     /// True if the value is in memory, or a view of one that is.
     fn is_in_memory(&self, py: Python<'_>) -> PyResult<bool> {
         Ok(self.value(py)?.array.is_in_memory())
