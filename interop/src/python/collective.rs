@@ -1,8 +1,6 @@
 //! The classes of partitions of teams and of linear operators between arrays over them.
 
-use std::sync::{Mutex, PoisonError};
-
-use partita::array::collective::{Data, PendingCollective as UnderWay};
+use partita::array::collective::{self, Data};
 use partita::plan::Plan;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -13,7 +11,8 @@ use super::arrays::convert::tuple;
 use super::arrays::typed::Typed;
 use super::device::Team;
 use super::distribution::Distribution;
-use super::runtime::{detached, raised, released};
+use super::part_handle::UnderWay;
+use super::runtime::{detached, raised};
 use crate::complex;
 use crate::element::Element;
 use crate::foreign::array_object::made;
@@ -308,7 +307,7 @@ impl Collective {
         let value = x.value(py)?;
         let begun = |real: &partita::Array| self.operator.start(real);
         let under_way = detached(py, || real_arrays(&value).iter().map(begun).collect())?;
-        Ok(PendingCollective { element: value.element, under_way: Mutex::new(Some(under_way)) })
+        Ok(PendingCollective { element: value.element, under_way: UnderWay::new(under_way) })
     }
 
     /// The bytes that it sends for an array, link by link.
@@ -352,7 +351,7 @@ fn joined(
 #[pyclass(frozen, module = "partita")]
 pub struct PendingCollective {
     element: Element,
-    under_way: Mutex<Option<Vec<UnderWay>>>,
+    under_way: UnderWay<Vec<collective::PendingCollective>>,
 }
 
 #[pymethods]
@@ -363,18 +362,8 @@ impl PendingCollective {
 
     /// Waits for what is under way, and gives the result, once. Collective over the world.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let text = "finish: expected an operator under way, given one that was finished; start it again";
-        let under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let under_way = under_way.ok_or_else(|| PyValueError::new_err(text))?;
-        let ended = || joined(self.element, under_way.into_iter().map(UnderWay::finish));
+        let under_way = self.under_way.take()?;
+        let ended = || joined(self.element, under_way.into_iter().map(collective::PendingCollective::finish));
         made(Bound::new(py, Array::of(detached(py, ended)?))?)
-    }
-}
-
-/// What others wait for is sent all the same, without the interpreter's lock.
-impl Drop for PendingCollective {
-    fn drop(&mut self) {
-        let under_way = self.under_way.get_mut().map(Option::take);
-        let _ = Python::try_attach(|py| released(py, || drop(under_way)));
     }
 }

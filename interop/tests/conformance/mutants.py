@@ -387,6 +387,14 @@ def one_by_one(u, key, value):
         u.eval()
 pt.Array.__setitem__ = one_by_one
 """
+AT_ONCE = """
+class Applied:
+    def __init__(self, operator, x):
+        self.y = operator(x).eval()
+    def finish(self):
+        return self.y
+pt.collective.Collective.start = Applied
+"""
 BY_NUMPY = """
 assign = pt.Array.__setitem__
 pt.Array.__setitem__ = lambda u, key, value: assign(u, key, value.numpy() if isinstance(value, pt.Array) else value)
@@ -478,9 +486,8 @@ def of_owned(change):
     return [(pt.Part, "owned", lambda was, part: change(was(part)))]
 
 
-def explained(pattern, by):
-    """A plan that does something else, in its words."""
-    return [(Array, "explain", lambda was, u, *a: re.sub(pattern, by, was(u, *a) + "\n", flags=re.M))]
+def one_late(key):
+    return slice(key.start + 1, key.stop + 1, key.step) if isinstance(key, slice) and None not in (key.start, key.stop) else key
 
 
 def first_larger(was, shape, *rest, team=None, **words):
@@ -545,10 +552,13 @@ MUTANTS |= {
     "D20": Mutant("the result keeps the old division", operator("repartition", lambda op, x, y: y.redistribute(x.dist))),
     "D21": Mutant("views are copies that are divided evenly", EVEN_VIEWS),
     "D22": Mutant("views are copies that are divided evenly", EVEN_VIEWS),
-    "D25": Mutant("the explanation says that the core is nothing", explained(r"^  \d+( of \d+ cells need nothing)", r"  0\1")),
+    "D23": Mutant("slices begin one element late", [(Array, "__getitem__", lambda was, u, key: was(u, one_late(key)))]),
+    "D24": Mutant("operands are copied one by one, and then read", [(Array, "__add__", lambda was, u, v: was(u, v.copy()))]),
+    "D25": Mutant("operands are brought to where the result is first", [(Array, "__add__", lambda was, u, v: was(u, v.redistribute(u.dist)))]),
     "D26": Mutant("results are divided evenly", [(Array, "__add__", lambda was, u, v: evenly(was(u, v)))]),
     "D27": Mutant("each operation is a loop of its own", [(Array, "__add__", lambda was, u, v: was(u, v).eval())]),
     "D29": Mutant("views are copies that are divided evenly", EVEN_VIEWS),
+    "D30": Mutant("who starts waits until the operator has been applied", [], there=AT_ONCE),
     "D31": Mutant("products keep more bits where there are several parts", [(Array, "__mul__", wide_products)]),
     "B4": Mutant("a clone forgets how dimensions are mapped", [(Dist, "__deepcopy__", lambda was, dist, memo: pt.Distribution(dist.shape, team=dist.team))]),
     "B5": Mutant("maps are equal if they are one object", [(Dist, "__eq__", lambda was, a, b: a is b), (Dist, "__ne__", lambda was, a, b: a is not b)]),
@@ -698,6 +708,7 @@ MUTANTS |= {
     "B21": Mutant("the last block of a part is forgotten", [(Domain, "local", lambda was, domain, part: was(domain, part)[: max(1, len(was(domain, part)) - 1)])]),
     "B26": Mutant("values are kept by position", [(Domain, "set", kept_by_position)]),
     "B28": Mutant("the first index is taken for the lowest", [(Domain, "low", lambda was, domain: tuple(r[0] for r in domain.dims))]),
+    "B29": Mutant("every domain lists its arrays", [(Domain, "__init__", lambda was, domain, *ranges, fixed=False, **words: was(domain, *ranges, **words))]),
     "B30": Mutant("a map of an author that has no method owner puts all on the first part", [(pt.CustomMap, "owner", lambda was, one, index: 0)]),
     "B31": Mutant("naming owners is collective", [], there="owner = pt.Domain.owner\npt.Domain.owner = lambda D, i: (team.share('owner', b''), owner(D, i))[1]"),
     "B32": Mutant("copies have the default map", [], there="pt.Domain.__reduce__ = lambda D: (pt.Domain, D.dims)"),
