@@ -315,7 +315,8 @@ impl Collective {
         let value = x.value(py)?;
         let dist = value.distribution().map_err(raised)?;
         let plans = self.operator.plans(&dist).map_err(raised)?;
-        let say = |plan: &Plan| plan.explain(value.element.size_bytes()).to_string();
+        let [from, to] = [self.operator.source(), self.operator.target()].map(|over| over.members().ids());
+        let say = |plan: &Plan| plan.explain(value.element.size_bytes()).of_members(from, to).to_string();
         Ok(plans.iter().map(say).collect::<Vec<String>>().join("\n"))
     }
 

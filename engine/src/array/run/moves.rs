@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use partita_kernels::{DType, Scalar};
 
-use crate::array::memory::storage::{HaloWidths, Storage, moving_plan};
+use crate::array::memory::storage::{HaloWidths, Storage, between_members, moving_plan};
 use crate::array::recorder::recording::Recorder;
 use crate::error::Result;
 use crate::index::{Distribution, Region};
@@ -61,7 +61,12 @@ fn lowered(
     (to, to_team): (&Storage, &Team),
     dtype: DType,
 ) -> Result<Exchange> {
-    from_team.count_messages(plan.messages());
+    let crossing = || plan.links().into_iter().filter(between_members(from_team, to_team));
+    from_team.count_messages(if from_team == to_team {
+        plan.messages()
+    } else {
+        crossing().map(|link| link.moves as u64).sum()
+    });
     let rank = plan.moves().first().map_or(0, |first| first.from.rank());
     let lifted = |places: Vec<Option<Place>>| -> Vec<Option<Place>> {
         let lift = |place: Place| Place { stored: lifted(&place.stored, rank), ..place };
