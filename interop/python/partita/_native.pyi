@@ -20,7 +20,6 @@ __all__ = [
     "Part",
     "Partition",
     "PendingCollective",
-    "PendingRequest",
     "SavedState",
     "Selection",
     "Stored",
@@ -58,7 +57,6 @@ __all__ = [
 ]
 
 _Indices: TypeAlias = Any  # a pair (start, stop), or a NumPy array of int64
-_Spans: TypeAlias = list[tuple[int, int]]
 
 @final
 class Device:
@@ -448,7 +446,7 @@ class Array:
     def item(self) -> bool | int | float | complex: ...
     def read_into(self, out: Any) -> None: ...
     def explain(self, to: Distribution | None = None) -> str: ...
-    def boxes(self) -> list[list[tuple[int, _Spans, _Spans, list[_Spans]]]]: ...
+    def boxes(self) -> list[str]: ...
     def parts(self) -> list[Part]: ...
     def lend(self, view: Callable[[], Array] | None = None) -> Lending: ...
     def constant(self, dtype: str, value: complex) -> Array: ...
@@ -476,7 +474,11 @@ class Array:
     def over_domain(self, ranges: Sequence[tuple[int, int, int]] | None) -> Array: ...
     def domain(self) -> list[tuple[int, int, int]] | None: ...
     def resized(self, shape: Sequence[int]) -> Array: ...
-    def request(self, boxes: Sequence[Sequence[tuple[int, int]]]) -> PendingRequest: ...
+    def request(
+        self,
+        boxes: Sequence[Sequence[tuple[int, int]]],
+        show: Callable[[list[tuple[int, list[tuple[list[int], list[int], Memory | None]]]]], Any],
+    ) -> PendingCollective: ...
     def rearranged(self, axes: Sequence[tuple[int | None, int, int, int]]) -> Array: ...
     def fourier(self, axes: Sequence[int], inverse: bool, scale: float) -> Array: ...
     def reshaped(self, shape: Sequence[int]) -> Array: ...
@@ -609,17 +611,11 @@ class Collective:
 
 @final
 class PendingCollective:
-    """An operator that is being applied: work that is queued before `finish` runs while elements travel. The array it is applied to
-    may be assigned to meanwhile."""
+    """An operator that is being applied, or a request: work that is queued before `finish` runs while elements travel. The array may
+    be assigned to meanwhile."""
 
     def finish(self) -> Any:
         """Waits for what is under way, and gives the result, once. Collective over the world."""
-
-@final
-class PendingRequest:
-    """A request under way."""
-
-    def finish(self) -> list[tuple[int, list[tuple[list[int], list[int], Memory | None]]]]: ...
 
 @final
 class Loop:

@@ -1,6 +1,8 @@
 //! The classes of partitions of teams and of linear operators between arrays over them.
 
-use partita::array::collective::{self, Data};
+use std::sync::{Mutex, PoisonError};
+
+use partita::array::collective::{Data, PendingCollective as UnderWay};
 use partita::plan::Plan;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -11,8 +13,7 @@ use super::arrays::convert::tuple;
 use super::arrays::typed::Typed;
 use super::device::Team;
 use super::distribution::Distribution;
-use super::part_handle::UnderWay;
-use super::runtime::{detached, raised};
+use super::runtime::{detached, raised, released};
 use crate::complex;
 use crate::element::Element;
 use crate::foreign::array_object::made;
@@ -306,8 +307,11 @@ impl Collective {
     fn start(&self, py: Python<'_>, x: &Array) -> PyResult<PendingCollective> {
         let value = x.value(py)?;
         let begun = |real: &partita::Array| self.operator.start(real);
-        let under_way = detached(py, || real_arrays(&value).iter().map(begun).collect())?;
-        Ok(PendingCollective { element: value.element, under_way: UnderWay::new(under_way) })
+        let under_way: Vec<UnderWay> = detached(py, || real_arrays(&value).iter().map(begun).collect())?;
+        Ok(PendingCollective::of(move |py| {
+            let ended = || joined(value.element, under_way.into_iter().map(UnderWay::finish));
+            Ok(made(Bound::new(py, Array::of(detached(py, ended)?))?)?.unbind())
+        }))
     }
 
     /// The bytes that it sends for an array, link by link.
@@ -347,12 +351,19 @@ fn joined(
     Ok(Typed { array, element })
 }
 
-/// An operator that is being applied: work that is queued before `finish` runs while elements travel. The
-/// array it is applied to may be assigned to meanwhile.
+/// What is left to do, which gives the result.
+type Rest = Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>;
+
+/// An operator that is being applied, or a request: work that is queued before `finish` runs while elements
+/// travel. The array may be assigned to meanwhile.
 #[pyclass(frozen, module = "partita")]
-pub struct PendingCollective {
-    element: Element,
-    under_way: UnderWay<Vec<collective::PendingCollective>>,
+pub struct PendingCollective(Mutex<Option<Rest>>);
+
+impl PendingCollective {
+    /// What is left of something that has begun.
+    pub fn of(rest: impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send + 'static) -> PendingCollective {
+        PendingCollective(Mutex::new(Some(Box::new(rest))))
+    }
 }
 
 #[pymethods]
@@ -362,9 +373,17 @@ impl PendingCollective {
     }
 
     /// Waits for what is under way, and gives the result, once. Collective over the world.
-    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let under_way = self.under_way.take()?;
-        let ended = || joined(self.element, under_way.into_iter().map(collective::PendingCollective::finish));
-        made(Bound::new(py, Array::of(detached(py, ended)?))?)
+    fn finish(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let text = "finish: expected an operator under way, given one that was finished; start it again";
+        let rest = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        rest.ok_or_else(|| PyValueError::new_err(text))?(py)
+    }
+}
+
+/// What others wait for is sent all the same, without the interpreter's lock.
+impl Drop for PendingCollective {
+    fn drop(&mut self) {
+        let rest = self.0.get_mut().map(Option::take);
+        let _ = Python::try_attach(|py| released(py, || drop(rest)));
     }
 }

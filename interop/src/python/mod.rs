@@ -42,7 +42,7 @@ mod _native {
     #[pymodule_export]
     use super::operators::ufunc::UfuncBase;
     #[pymodule_export]
-    use super::part_handle::{Memory, Part, PendingRequest, Stored};
+    use super::part_handle::{Memory, Part, Stored};
     #[pymodule_export]
     use super::protocols::{
         export_distarray, export_partitioned, neighbors_from_distarray, read_distarray, read_partitioned,

@@ -1,14 +1,13 @@
-//! The classes of parts and of requests, and the parts of an array; the methods of parts are in `part`.
+//! The classes of parts, and the parts of an array; the methods of the classes are in `part`.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use partita::array::{self, Cells};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::arrays::typed::Typed;
-use super::runtime::{detached, raised, released};
+use super::runtime::{detached, raised};
 use crate::element::{Element, TypedPart};
 
 /// Cells in one device's memory that other packages can read.
@@ -60,7 +59,7 @@ impl Stored {
 pub type RequestedFacts = (usize, Vec<(Vec<i64>, Vec<i64>, Option<Memory>)>);
 
 /// The facts of a requested box of such elements.
-fn requested(got: &array::Requested, element: Element) -> PyResult<RequestedFacts> {
+pub fn requested(got: &array::Requested, element: Element) -> PyResult<RequestedFacts> {
     let mut facts = Vec::new();
     for (at, section) in got.sections().enumerate() {
         let (start, stop) = (section.region.start(), section.region.stop());
@@ -73,56 +72,6 @@ fn requested(got: &array::Requested, element: Element) -> PyResult<RequestedFact
         facts.push((element.outer(start).to_vec(), element.outer(stop).to_vec(), part.map(memory)));
     }
     Ok((got.part(), facts))
-}
-
-/// What was started and is to be finished once.
-pub struct UnderWay<T: Send>(Mutex<Option<T>>);
-
-impl<T: Send> UnderWay<T> {
-    /// What has begun.
-    pub fn new(begun: T) -> UnderWay<T> {
-        UnderWay(Mutex::new(Some(begun)))
-    }
-
-    /// The first time that which has begun.
-    pub fn take(&self) -> PyResult<T> {
-        let text = "finish: expected one that is under way, given one that was finished; start it again";
-        let begun = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        begun.ok_or_else(|| PyValueError::new_err(text))
-    }
-}
-
-/// What others wait for is sent all the same, without the interpreter's lock.
-impl<T: Send> Drop for UnderWay<T> {
-    fn drop(&mut self) {
-        let begun = self.0.get_mut().map(Option::take);
-        let _ = Python::try_attach(|py| released(py, || drop(begun)));
-    }
-}
-
-/// A request under way.
-#[pyclass(frozen, module = "partita")]
-pub struct PendingRequest {
-    value: Typed,
-    under_way: UnderWay<array::PendingRequest>,
-}
-
-impl PendingRequest {
-    /// A request of an array.
-    pub fn new(value: Typed, begun: array::PendingRequest) -> PendingRequest {
-        PendingRequest { value, under_way: UnderWay::new(begun) }
-    }
-}
-
-#[pymethods]
-impl PendingRequest {
-    /// What each part of this process has then, once. Collective.
-    fn finish(&self, py: Python<'_>) -> PyResult<Vec<RequestedFacts>> {
-        let begun = self.under_way.take()?;
-        let got = detached(py, || begun.finish())?;
-        let here = got.iter().filter(|got| self.value.array.team().is_here(got.part()));
-        here.map(|got| requested(got, self.value.element)).collect()
-    }
 }
 
 /// The parts of an array; of one without dimensions the only one, at the process that has it.

@@ -573,7 +573,7 @@ MUTANTS |= {
     "D22": Mutant("views are copies that are divided evenly", EVEN_VIEWS),
     "D23": Mutant("slices begin one element late", [(Array, "__getitem__", lambda was, u, key: was(u, one_late(key)))]),
     "D24": Mutant("operands are copied one by one, and then read", [(Array, "__add__", lambda was, u, v: was(u, plain(v)))]),
-    "D25": Mutant("operands are brought to where the result is first", [(Array, "__add__", lambda was, u, v: was(u, v.redistribute(u.dist)))]),
+    "D25": Mutant("operands are moved to where the result is first", [(Array, "__add__", lambda was, u, v: was(u, v.redistribute(u.dist)))]),
     "D26": Mutant("results are divided evenly", [(Array, "__add__", lambda was, u, v: evenly(was(u, v)))]),
     "D27": Mutant("each operation is a loop of its own", [(Array, "__add__", lambda was, u, v: was(u, v).eval())]),
     "D29": Mutant("views are copies that are divided evenly", EVEN_VIEWS),

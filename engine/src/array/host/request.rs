@@ -1,13 +1,11 @@
 //! Requests of members: any box of an array for each. Cells that the member owns are used in place.
 
-use std::sync::Arc;
-
 use crate::array::bind::schedule::{BoxMemory, box_memory};
 use crate::array::host::part::Part;
 use crate::array::lower::steps::list::Boxes;
-use crate::array::memory::storage::{Storage, fetch_plan};
+use crate::array::memory::storage::fetch_plan;
 use crate::array::run::cells::download;
-use crate::array::run::pending::PendingExchange;
+use crate::array::run::moves::PendingExchange;
 use crate::array::{Array, Element};
 use crate::device::{Buffer, zeros};
 use crate::error::{Error, Result};
@@ -53,19 +51,11 @@ impl Array {
     }
 
     /// Begins a [request](Array::request): work that is queued before [`PendingRequest::finish`] runs while
-    /// cells travel, as after [`Collective::start`](crate::array::collective::Collective::start).
-    ///
-    /// Collective over the team, as is the end.
+    /// cells travel, as after [`Collective::start`](crate::array::collective::Collective::start). Collective
+    /// over the team, as is the end.
     ///
     /// # Errors
     /// As [`Array::request`].
-    #[doc = example!(
-        "let boxes = [Region::new(&[0, 0], &[1, 3])?, Region::new(&[1, 0], &[2, 3])?];"
-        "let pending = u.start_request(&boxes)?;"
-        "let doubled = &u * 2.0;"
-        "doubled.eval()?;"
-        "assert_eq!(pending.finish()?.len(), 2);"
-    )]
     pub fn start_request(&self, requests: &[Region]) -> Result<PendingRequest> {
         self.eval()?;
         let Some(storage) = self.node.storage() else { unreachable!("eval computes or fails") };
@@ -93,19 +83,27 @@ impl Array {
         let exchange = lower_between_ranks("request", (team, team), &fields)?;
         let to = memory.iter().flatten().flatten().map(|(_, buffer)| buffer.clone());
         let exchange = PendingExchange::begin((self, &storage), (team, to), exchange)?;
-        Ok(PendingRequest { array: self.clone(), storage, cuts, memory, exchange })
+        let requested = |(part, sections): (usize, Vec<Section>)| {
+            let mut boxes = memory.iter();
+            let piece = |section: Section| {
+                let memory = match section.outside() {
+                    0 => storage.place(team, part).zip(storage.parts[part].clone()),
+                    _ => boxes.next().and_then(|boxes| boxes[part].clone()),
+                };
+                let memory = memory.filter(|_| !section.region.is_empty());
+                SectionMemory { section, memory }
+            };
+            Requested { array: self.clone(), part, pieces: sections.into_iter().map(piece).collect() }
+        };
+        let requested = cuts.into_iter().enumerate().map(requested).collect();
+        Ok(PendingRequest { requested, exchange })
     }
 }
 
 /// A request under way. The array may be assigned to meanwhile; the boxes have the values of the beginning.
 #[must_use = "the boxes are there only after `finish`"]
 pub struct PendingRequest {
-    array: Array,
-    storage: Arc<Storage>,
-    /// The sections of each part's box.
-    cuts: Vec<Vec<Section>>,
-    /// Of each section that is not owned, the memory on every part.
-    memory: Vec<BoxMemory>,
+    requested: Vec<Requested>,
     exchange: PendingExchange,
 }
 
@@ -115,21 +113,7 @@ impl PendingRequest {
     /// # Errors
     /// The device's; other ranks'.
     pub fn finish(self) -> Result<Vec<Requested>> {
-        let PendingRequest { array, storage, cuts, memory, exchange } = self;
-        exchange.finish()?;
-        let requested = |(part, sections): (usize, Vec<Section>)| {
-            let mut boxes = memory.iter();
-            let piece = |section: Section| {
-                let memory = match section.outside() {
-                    0 => storage.place(array.team(), part).zip(storage.parts[part].clone()),
-                    _ => boxes.next().and_then(|boxes| boxes[part].clone()),
-                };
-                let memory = memory.filter(|_| !section.region.is_empty());
-                SectionMemory { section, memory }
-            };
-            Requested { array: array.clone(), part, pieces: sections.into_iter().map(piece).collect() }
-        };
-        Ok(cuts.into_iter().enumerate().map(requested).collect())
+        self.exchange.finish().map(|()| self.requested)
     }
 }
 

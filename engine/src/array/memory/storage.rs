@@ -496,7 +496,7 @@ pub(crate) fn moving_plan(
     aligned_plan(from, to, (0..to.rank()).map(Along::same).collect(), colocated(teams.0, teams.1))
 }
 
-/// Whether a link goes from one member to another. Of different teams the n-th members on a device are the same.
+/// Whether a link is between two members. The n-th members of different teams on a device are the same.
 pub(crate) fn between_members<'t>(from: &'t Team, to: &'t Team) -> impl Fn(&LinkTraffic) -> bool + 't {
     let member = |team: &Team, member: usize| {
         let device = team.device_of(member);

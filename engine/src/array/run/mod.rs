@@ -7,5 +7,4 @@ pub(crate) mod evaluate;
 mod exact_sum;
 pub(crate) mod indexed;
 pub(crate) mod moves;
-pub(crate) mod pending;
 pub(crate) mod sort;

@@ -13,7 +13,7 @@ from .. import _native
 from .._native import made as made
 from ..errors import NotAnArrayError
 from .dtypes import DType, as_dtype, bfloat16, can_cast
-from .memory import NUMBERS, PendingRequest, Requested, check_gather, host_of, of_host, shape_of, to_host
+from .memory import NUMBERS, Requested, Section, check_gather, host_of, of_host, shape_of, to_host
 from .ranks.teams import of_members
 from .watch import is_watched, watch, watched
 
@@ -309,9 +309,9 @@ class BaseArray(_native.ArrayBase):
             the part; along periodic dimensions they may go beyond the ends, along others that is an IndexError. Dimensions that
             are not blocks raise NotImplementedError.
         """
-        return self.start_request(boxes).finish()
+        return self.start_request(boxes).finish()  # type: ignore[no-any-return]
 
-    def start_request(self, boxes: Sequence[Sequence[tuple[int, int]]]) -> PendingRequest:
+    def start_request(self, boxes: Sequence[Sequence[tuple[int, int]]]) -> _native.PendingCollective:
         """Begins a `request`: ``finish()`` of what this returns gives the boxes, and work that is queued before runs while cells
         travel. Waits for the other processes' boxes alone. Computes. Both are collective.
 
@@ -331,7 +331,9 @@ class BaseArray(_native.ArrayBase):
             expected = f"{here} boxes, one per part of this process"
             raise ValueError(f"request: expected {expected}, given {len(boxes)}; pass (start, stop) per dimension")
         everyone = of_members(self.team, "request", [[(start, stop) for start, stop in box] for box in boxes])
-        return PendingRequest(self._native.request(everyone), self.dtype)
+        return self._native.request(
+            everyone, lambda found: [Requested(n, self.dtype, [Section(tuple(a), tuple(b), cells) for a, b, cells in own]) for n, own in found]
+        )
 
     def explain(self, to: _native.Distribution | None = None) -> str:
         """The work of computing this array: kernels with the bytes they touch at least and their operations, plans

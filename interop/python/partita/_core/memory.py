@@ -272,23 +272,6 @@ class Requested(NamedTuple):
         return whole
 
 
-class PendingRequest:
-    """A request under way, see `Array.start_request`. The array may be assigned to meanwhile."""
-
-    __slots__ = ("_dtype", "_native")
-
-    def __init__(self, native: _native.PendingRequest, dtype: DType) -> None:
-        self._native, self._dtype = native, dtype
-
-    def finish(self) -> list[Requested]:
-        """Waits for what is under way, and gives what `Array.request` gives, once. Collective."""
-        section = lambda start, stop, cells: Section(tuple(start), tuple(stop), cells)
-        return [Requested(n, self._dtype, [section(*one) for one in found]) for n, found in self._native.finish()]
-
-    def __repr__(self) -> str:
-        return "<partita request under way; finish() gives its boxes>"
-
-
 def write_all(file: Any, data: bytes) -> None:
     """Writes to an open file, of which one without a buffer takes some bytes at a time."""
     left = memoryview(data)

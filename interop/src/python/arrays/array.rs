@@ -2,7 +2,7 @@
 //! module.
 
 use partita::DType;
-use partita::array::{Padding, PartBoxes, Span, Stride};
+use partita::array::{Padding, Span, Stride};
 use partita::fourier::{self, Direction};
 use partita::index::{Index, Region};
 use partita::plan::Plan;
@@ -20,15 +20,13 @@ use super::typed::Typed;
 use crate::complex;
 use crate::element::Element;
 use crate::foreign::bytes;
+use crate::python::collective::PendingCollective;
 use crate::python::device::Team;
 use crate::python::distribution::{Distribution, Triple, domain, triples};
-use crate::python::part_handle::{self, Part, PendingRequest};
+use crate::python::part_handle::{self, Part, RequestedFacts};
 use crate::python::runtime::{detached, raised};
 
 pub use super::handle::Array;
-
-/// (Start, stop) per dimension.
-type Spans = Vec<(i64, i64)>;
 
 fn same_team(operation: &str, value: &Typed, dist: &Distribution) -> PyResult<()> {
     if dist.team == *value.array.team() {
@@ -309,18 +307,11 @@ impl Array {
         Ok(plan.explain(value.array.dtype().size_bytes()).to_string())
     }
 
-    /// What each part computes in each fused kernel of the array: its number, the target, the core, and the
-    /// box that it reads of each operand; as (start, stop) per dimension.
-    fn boxes(&self, py: Python<'_>) -> PyResult<Vec<Vec<(usize, Spans, Spans, Vec<Spans>)>>> {
+    /// What the parts compute and read in each fused kernel of the array, as text.
+    fn boxes(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let value = self.value(py)?;
         let said = detached(py, || value.array.explain())?;
-        let spans = |of: &Region| (0..of.rank()).map(|d| (of.start()[d], of.stop()[d])).collect::<Spans>();
-        let of_part = |boxes: &PartBoxes| {
-            let reads = boxes.reads.iter().map(spans).collect();
-            (boxes.part, spans(&boxes.target), spans(&boxes.core), reads)
-        };
-        let fused = said.kernels.iter().filter(|kernel| !kernel.boxes.is_empty());
-        Ok(fused.map(|kernel| kernel.boxes.iter().map(of_part).collect()).collect())
+        Ok(said.kernels.iter().map(|kernel| format!("{:?}", kernel.boxes)).collect())
     }
 
     /// The parts, halos current; of an array without dimensions the one that has it.
@@ -540,8 +531,14 @@ impl Array {
         detached(py, || value.with(value.array.resize(&shape)?)).map(Array::of)
     }
 
-    /// Begins to get a box of cells for every part. Computes.
-    fn request(&self, py: Python<'_>, boxes: Vec<Vec<(i64, i64)>>) -> PyResult<PendingRequest> {
+    /// Begins to get a box of cells for every part; `show` makes the result of what each part of this process
+    /// has then. Computes.
+    fn request(
+        &self,
+        py: Python<'_>,
+        boxes: Vec<Vec<(i64, i64)>>,
+        show: Py<PyAny>,
+    ) -> PyResult<PendingCollective> {
         let value = self.value(py)?;
         let asked = |spans: Vec<(i64, i64)>| {
             let (start, stop): (Vec<i64>, Vec<i64>) = value.per_dimension(spans, (0, 2)).into_iter().unzip();
@@ -549,7 +546,12 @@ impl Array {
         };
         let boxes = boxes.into_iter().map(asked).collect::<Result<Vec<Region>, _>>().map_err(raised)?;
         let begun = detached(py, || value.array.start_request(&boxes))?;
-        Ok(PendingRequest::new(value, begun))
+        Ok(PendingCollective::of(move |py| {
+            let got = detached(py, || begun.finish())?;
+            let here = got.iter().filter(|got| value.array.team().is_here(got.part()));
+            let here = here.map(|got| part_handle::requested(got, value.element));
+            show.call1(py, (here.collect::<PyResult<Vec<RequestedFacts>>>()?,))
+        }))
     }
 
     /// The elements that `axes` select: per dimension of the result (dimension, start, step, count), or

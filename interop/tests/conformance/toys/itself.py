@@ -1,5 +1,7 @@
 """What Partita offers, each function by arrays over real parts: groups are heard by members, boxes are what parts own."""
 
+import re
+
 import numpy as np
 import partita as pt
 from partita import validate_distarray, validate_partitioned
@@ -173,9 +175,11 @@ def planned(target, size, views):
     total = cut(min(target[0], size), max(stop, min(target[0], size)), size)
     for u, offset in views:
         total = total + u[offset : offset + size]
-    kernels = total._native.boxes()
+    kernels = [said for said in total._native.boxes() if said != "[]"]
     assert len(kernels) <= 1, "one kernel computes the sum"
-    return total, next((said[1:] for said in kernels[0] if said[0] == 1), None) if kernels else None
+    said = re.search(r"part: 1, target: (\S+), core: (\S+), reads: \[(.*?)\] }", "".join(kernels))
+    spans = lambda text: [tuple(map(int, span)) for span in re.findall(r"(-?\d+):(-?\d+)", text)]
+    return total, said and [spans(text) for text in said.groups()]
 
 
 def local_bounding_box(offsets, sizes, strides, starts, counts, earlier=None, extents=None, inner=False):
@@ -198,7 +202,7 @@ def local_bounding_box(offsets, sizes, strides, starts, counts, earlier=None, ex
         if not size:
             raise NotImplementedError("a view without elements lies nowhere")
         return [offset + first], [last - first]
-    ((first, last),) = said[2][-1]
+    first, last = said[2][-1]
     return [first], [last - first]
 
 
