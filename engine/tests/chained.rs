@@ -255,7 +255,7 @@ fn ranks_that_end_are_named_while_devices_wait_for_them() {
                 let settings = [
                     ("PARTITA_FAULT", fault.clone()),
                     ("CHAINED_FAULT", kind.to_owned()),
-                    ("PARTITA_DEADLINE_SECONDS", "2".to_owned()),
+                    ("PARTITA_DEADLINE_SECONDS", "3".to_owned()),
                     ("PARTITA_SIM_SEED", seed.to_string()),
                 ];
                 seed += 1;

@@ -54,8 +54,8 @@ impl Ticket {
     }
 }
 
-/// The file begins with numbers: the first byte is 1 until the memory is freed, the second 1 once it has
-/// words; each other number counts the writes of a process. Then come the bytes of the block; for each a byte
+/// The file begins with numbers: the first byte is 1 until the memory is freed, the second 1 while it has
+/// words and they are not released; each other number counts the writes of a process. Then come the bytes of the block; for each a byte
 /// that is 1 while it is unread; and for each eight of them how often a word there was put.
 const HEADER: usize = 4096;
 const SLOTS: usize = HEADER / 8;
@@ -158,10 +158,20 @@ impl Exchange {
         shared.file.read_exact_at(&mut count, at)?;
         let count = u64::from_ne_bytes(count) + u64::from(again);
         if again {
-            shared.file.write_all_at(&[1], 1)?;
+            if shared.seen.get(1) == Some(&0) {
+                shared.file.write_all_at(&[1], 1)?;
+            }
             shared.file.write_all_at(&count.to_ne_bytes(), at)?;
         }
         Ok(Some(count))
+    }
+
+    /// The words of a block are released: its messages mean nothing any more.
+    pub fn release(&self, address: u64) {
+        if let Some((_, shared)) = self.0.range(..=address).next_back() {
+            // If it cannot be said, they are watched.
+            let _ = shared.file.write_all_at(&[2], 1);
+        }
     }
 
     /// Gives other processes what an operation wrote; refuses memory that its owner freed and, if it

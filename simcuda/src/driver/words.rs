@@ -84,7 +84,10 @@ impl Driver {
     }
 
     pub fn put_word(&mut self, address: u64, value: u64) -> Result<Touched, Failed> {
-        self.words.are_released |= value >= RELEASED;
+        if value >= RELEASED {
+            self.words.are_released = true;
+            self.exchange.release(address);
+        }
         let touched = self.memory.set_word(address, value)?;
         self.puts(address, true)?;
         Ok(touched)
