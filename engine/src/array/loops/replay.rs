@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use partita_kernels::Scalar;
 
-use crate::array::loops::cycle::{ArrayMemory, Cycle, LONGEST_CYCLE, RecordedStep, are_alike};
+use crate::array::loops::cycle::{ArrayMemory, Chaining, Cycle, LONGEST_CYCLE, RecordedStep, are_alike};
 use crate::array::loops::depth::{Depth, DepthChoice, memory_numbers};
 use crate::array::loops::numbers::{Constants, CurrentNumbers, Numbered, Rows, StepClock, StepFunction};
 use crate::array::loops::passes::deep_halos::StepTrace;
@@ -19,6 +19,7 @@ use crate::array::memory::storage::next_number;
 use crate::array::recorder::recording::{Recorder, StepRecord};
 use crate::array::recorder::streams::StepStreams;
 use crate::array::{Array, eval_all};
+use crate::device::DeviceKind;
 use crate::error::{Error, Result};
 use crate::interrupt;
 use crate::team::Team;
@@ -62,6 +63,8 @@ pub struct Loop<F> {
     streams: StepStreams,
     queued: Queued,
     depth: DepthChoice,
+    /// Whether steps are replayed with their messages in them, on all ranks.
+    chaining: Chaining,
 }
 
 impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
@@ -121,6 +124,7 @@ impl<F: StepFunction> Loop<F> {
             streams: StepStreams::default(),
             queued: Queued::new(),
             depth: DepthChoice::new(),
+            chaining: Chaining::NotYet,
         }
     }
 
@@ -200,6 +204,9 @@ impl<F: StepFunction> Loop<F> {
         let mut text = self.depth.to_string();
         if self.cycle.as_ref().is_some_and(Cycle::is_tiled) {
             text.push_str("; steps go through the host's memory tile by tile");
+        }
+        if self.chaining == Chaining::Under {
+            text.push_str("; devices exchange messages inside the steps (CUDA IPC), and no host waits");
         }
         text
     }
@@ -291,6 +298,12 @@ impl<F: StepFunction> Loop<F> {
         }
         self.is_running = true;
         let outcome = self.run_until(end, numbers);
+        if let (Err(error), Chaining::Under) = (&outcome, self.chaining) {
+            // The devices of other ranks may wait for this one.
+            if let Some(ranks) = self.state.first().and_then(|array| array.team().wire()) {
+                ranks.abort(&error.to_string());
+            }
+        }
         if outcome.is_err() {
             // The recorded steps no longer lead to the state's memory, nor are halos as wide as after them.
             self.begin_anew();
@@ -309,16 +322,19 @@ impl<F: StepFunction> Loop<F> {
         {
             self.begin_anew();
         }
+        self.agree(|done| format!("Loop::run of {count} steps after {done}"))?;
         while self.done < end {
             interrupt::check("Loop::run")?;
             if self.depth.decide(&self.state)? {
                 self.begin_anew();
             }
             let began = self.depth.begin_timing(&self.state)?;
-            // Values that share the state's memory cannot be moved elsewhere: steps are recorded anew.
-            if self.state.iter().any(|array| array.node.storage().is_some_and(|storage| storage.is_seen())) {
-                self.cycle = None;
-                self.recorded.clear();
+            if self.chaining != Chaining::Under {
+                self.forget_seen();
+                // At such steps, so that all ranks ask each other alike.
+                if self.done.is_power_of_two() && self.done >= FIRST_ASKED {
+                    self.agree(|done| format!("preparing a Loop after {done} steps"))?;
+                }
             }
             if self.streams.begin()? {
                 self.begin_anew();
@@ -352,8 +368,58 @@ impl<F: StepFunction> Loop<F> {
         Ok(())
     }
 
+    /// Values that share the state's memory cannot be moved elsewhere: steps are recorded anew.
+    fn forget_seen(&mut self) {
+        if self.state.iter().any(|array| array.node.storage().is_some_and(|storage| storage.is_seen())) {
+            self.cycle = None;
+            self.recorded.clear();
+        }
+    }
+
+    /// Agrees with the other ranks whether steps are replayed with their messages in them. Where all members
+    /// are CUDA devices of several ranks, every run begins so: its devices would wait for ever for a rank
+    /// that does something else.
+    fn agree(&mut self, operation: impl FnOnce(u64) -> String) -> Result<()> {
+        let Some(team) = self.state.first().map(|array| array.team().clone()) else { return Ok(()) };
+        let Some(ranks) = team.wire().filter(|_| self.chaining != Chaining::Never) else { return Ok(()) };
+        if (0..team.size()).any(|member| team.kind(member) != DeviceKind::Cuda) {
+            self.chaining = Chaining::Never;
+            return Ok(());
+        }
+        self.forget_seen();
+        team.together("Loop", || {
+            let (mut own, place) = match &self.cycle {
+                Some(cycle) => cycle.chaining(),
+                None => (Chaining::NotYet, [0; 2]),
+            };
+            if own == Chaining::Ready {
+                // Memory of earlier messages may be used again once no device has anything under way.
+                team.wait()?;
+            }
+            let mine: Vec<u8> = [own as u64].iter().chain(&place).flat_map(|n| n.to_le_bytes()).collect();
+            let all = ranks.all_gather(&operation(self.done), &mine)?;
+            let least = all.iter().map(|bytes| bytes[0]).min().unwrap_or(0);
+            own = match own {
+                _ if least == Chaining::Never as u8 => Chaining::Never,
+                Chaining::Ready | Chaining::Under if all.iter().all(|bytes| *bytes == mine) => own,
+                _ => Chaining::NotYet,
+            };
+            if let Some(cycle) = &mut self.cycle {
+                match own {
+                    Chaining::Ready if cycle.chain(ranks)? => own = Chaining::Under,
+                    Chaining::Ready => own = Chaining::Never,
+                    Chaining::Never | Chaining::NotYet => cycle.unchain(),
+                    Chaining::Under => {}
+                }
+            }
+            self.chaining = own;
+            Ok(())
+        })
+    }
+
     /// The next step exchanges, and steps are recorded anew.
     fn begin_anew(&mut self) {
+        self.chaining = self.chaining.min(Chaining::NotYet);
         self.cycle = None;
         self.recorded.clear();
         self.constants = Constants::default();
@@ -428,6 +494,9 @@ impl<F: StepFunction> Loop<F> {
         Ok(())
     }
 }
+
+/// The first step at which ranks ask each other, if no run begins there.
+const FIRST_ASKED: u64 = 8;
 
 /// The first of the steps that repeat, and their period. They are at least two periods, and more than the
 /// steps before them, which may differ. `None` if no steps repeat yet.
