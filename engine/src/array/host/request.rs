@@ -66,8 +66,8 @@ impl Array {
         let (team, dtype, shape) = (self.team(), self.dtype(), self.shape());
         for slot in (0..cuts.first().map_or(0, Vec::len)).filter(|&slot| cuts[0][slot].outside() > 0) {
             let needs: Vec<Region> = cuts.iter().map(|sections| sections[slot].region).collect();
-            let (plan, to) = (fetch_plan(&storage.dist, needs.clone())?, list.boxes(dtype, needs));
-            if !plan.moves().is_empty() {
+            let (plan, to) = (fetch_plan(&storage.dist, needs.clone(), team)?, list.boxes(dtype, needs));
+            if !plan.is_empty() {
                 let (operation, what, from) = ("request", "requested boxes", MemoryId::Array(0));
                 fields.push(ExchangeField { operation, what, plan, from, to, dtype, shape, halo: None });
             }
