@@ -24,6 +24,7 @@ mod memory;
 pub(crate) mod topology;
 pub mod wgpu;
 
+pub(crate) use driver::WordOp;
 pub use driver::{DeviceKind, Job, Program, Stream, SubnormalTrial};
 pub(crate) use handle::CopyRegion;
 pub use handle::{Buffer, Device, Download, Timestamp};
