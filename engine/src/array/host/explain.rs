@@ -156,13 +156,15 @@ impl Explain<'_> {
     fn step(&mut self, step: &Step) -> Result<()> {
         match step {
             Step::Exchange(PlanExchange { fields, launches }) => {
-                self.waiting.extend(fields.iter().map(|field| ExchangeStep {
-                    what: field.what,
-                    operand: format!("{} {}", field.dtype, field.shape),
-                    links: field.plan.links(),
-                    element_bytes: field.dtype.size_bytes() as u64,
-                    from_team: None,
-                }));
+                for field in fields {
+                    self.waiting.push(ExchangeStep {
+                        what: field.what,
+                        operand: format!("{} {}", field.dtype, field.shape),
+                        links: field.plan.whole()?.links(),
+                        element_bytes: field.dtype.size_bytes() as u64,
+                        from_team: None,
+                    });
+                }
                 for launch in launches {
                     self.push_with_core(self.launched(launch)?);
                 }
@@ -208,7 +210,7 @@ impl Explain<'_> {
             Some(plan) => Arc::clone(plan),
             None => moving_plan(source, dist, (from, self.team))?,
         };
-        let mut links = plan.links();
+        let mut links = plan.whole()?.links();
         if from != self.team {
             links.retain(between_members(from, self.team));
         }

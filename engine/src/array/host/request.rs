@@ -71,14 +71,14 @@ impl Array {
         let (mut memory, mut plans) = (Vec::new(), Vec::new());
         for slot in (0..cuts.first().map_or(0, Vec::len)).filter(|&slot| cuts[0][slot].outside() > 0) {
             let cells: Vec<Region> = cuts.iter().map(|sections| sections[slot].region).collect();
-            plans.push(fetch_plan(&storage.dist, cells.clone())?);
+            plans.push(fetch_plan(&storage.dist, cells.clone(), team)?);
             memory.push(box_memory(team, &Boxes { dtype, cells })?);
         }
         team.count_messages(plans.iter().map(|plan| plan.messages()).sum());
         let places = |boxes: &BoxMemory| boxes.iter().map(|one| Some(one.as_ref()?.0.clone())).collect();
         let (from, to) =
             (storage.places(team), memory.iter().map(places).collect::<Vec<Vec<Option<Place>>>>());
-        let moved = plans.iter().zip(&to).filter(|(plan, _)| !plan.moves().is_empty());
+        let moved = plans.iter().zip(&to).filter(|(plan, _)| !plan.is_empty());
         let fields: Vec<Field> = moved.map(|(plan, to)| Field { plan, from: &from, to, dtype }).collect();
         let exchange = lower_between_ranks("request", (team, team), &fields)?;
         let to = memory.iter().flatten().flatten().map(|(_, buffer)| buffer.clone());

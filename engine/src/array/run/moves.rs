@@ -24,7 +24,7 @@ pub(crate) fn update_halo(
     dtype: DType,
     need: HaloWidths,
 ) -> Result<()> {
-    if let Some(plan) = storage.missing_halo_plan(&need)? {
+    if let Some(plan) = storage.missing_halo_plan(&need, team)? {
         recorder.exchange(&lowered("halo exchange", &plan, (storage, team), (storage, team), dtype)?)?;
         storage.set_valid_halo(need);
     }
