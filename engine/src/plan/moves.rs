@@ -338,7 +338,7 @@ impl Plan {
     /// Text that lists the links with their bytes, for elements of this size.
     pub fn explain(&self, element_bytes: usize) -> Explanation {
         let (from_parts, to_parts) = (self.from_parts(), self.to_parts());
-        Explanation { from_parts, to_parts, links: self.links(), element_bytes }
+        Explanation { from_parts, to_parts, links: self.links(), element_bytes, members: None }
     }
 }
 
@@ -381,10 +381,24 @@ pub struct Explanation {
     to_parts: usize,
     links: Vec<LinkTraffic>,
     element_bytes: usize,
+    // Of the parts on both sides, where these are not the same.
+    members: Option<(Vec<usize>, Vec<usize>)>,
 }
 
 impl Explanation {
     const MOST_LINES: usize = 32;
+
+    /// The same for parts at these members on either side: what stays with a member is not between parts.
+    pub fn at_members(self, from: &[usize], to: &[usize]) -> Explanation {
+        Explanation { members: Some((from.to_vec(), to.to_vec())), ..self }
+    }
+
+    fn stays(&self, link: &LinkTraffic) -> bool {
+        match &self.members {
+            Some((from, to)) => from[link.from_part] == to[link.to_part],
+            None => link.from_part == link.to_part,
+        }
+    }
 
     fn total(&self, keep: impl Fn(&LinkTraffic) -> bool) -> String {
         let (mut moves, mut bytes) = (0, 0);
@@ -403,8 +417,8 @@ impl Explanation {
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} parts to {}: ", self.from_parts, self.to_parts)?;
-        write!(f, "{} between parts", self.total(|link| link.from_part != link.to_part))?;
-        write!(f, ", {} within parts", self.total(|link| link.from_part == link.to_part))?;
+        write!(f, "{} between parts", self.total(|link| !self.stays(link)))?;
+        write!(f, ", {} within parts", self.total(|link| self.stays(link)))?;
         for link in self.links.iter().take(Self::MOST_LINES) {
             let LinkTraffic { from_part, to_part, moves, .. } = link;
             write!(f, "\n  {from_part} -> {to_part}: {moves} moves, {} bytes", self.bytes(link))?;
