@@ -150,6 +150,32 @@ def test_requested_boxes(team, shape, periodic, dtype):
             assert one.offset == (tuple(start for start, _ in box) if one.numpy().size else None)
 
 
+def test_a_started_request_has_the_values_of_the_beginning(team):
+    """Boxes of the start, whatever is computed, assigned and requested before the end, in any order; and once."""
+    host = np.arange(21, dtype=np.float32).reshape(7, 3)
+    for parts in (1, 2, 3):
+        over = pt.Team(parts, team.devices[0])
+        for dtype in ("float32", "complex64"):
+            u = pt.asarray(host.astype(dtype), team=over)
+            everyone = [[(0, 7), (0, 3)]] * parts
+            first = u.start_request(everyone)
+            doubled = (u * 2).eval()
+            second = u.start_request([[(n, n + 2), (1, 3)] for n in range(parts)])
+            u[:] = -1
+            third = doubled.start_request(everyone)
+            for n, (one, two, three) in enumerate(zip(second.finish(), first.finish(), third.finish(), strict=True)):
+                np.testing.assert_array_equal(one.numpy(), host[n : n + 2, 1:3])
+                np.testing.assert_array_equal(two.numpy(), host)
+                np.testing.assert_array_equal(three.numpy(), 2 * host)
+                assert one.part == two.part == n and two.dtype == u.dtype
+            with pytest.raises(ValueError, match="one that was finished; start it again"):
+                first.finish()
+            assert (u.numpy() == -1).all() and "under way" in repr(third)
+            u.start_request(everyone)
+            gc.collect()
+            assert u.request(everyone)[0].numpy()[0, 0] == -1
+
+
 def test_requested_cells_of_the_part_stay_where_they_are():
     team = pt.Team(3, "host")
     u = pt.arange(12, dtype=pt.float64, team=team)

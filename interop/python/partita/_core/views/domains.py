@@ -38,6 +38,8 @@ class Domain:
         One per dimension, at most 8; a number ``n`` means ``0:n``.
     dist : Distribution, optional
         Of the domain's shape: the part that has the index at each position.
+    fixed : bool, default False
+        The domain does without the list of its arrays, as do those derived from it: `set` is a TypeError.
     **layout
         Otherwise what makes a `Distribution` of this shape: ``team``, ``grid``, ``dims``, ``halo``, ``periodic``.
 
@@ -64,15 +66,14 @@ class Domain:
     __slots__ = ("__weakref__", "_arrays", "_dims", "_dist", "_within")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, *ranges: Any, dist: _native.Distribution | None = None, **layout: Any) -> None:
+    def __init__(self, *ranges: Any, dist: _native.Distribution | None = None, fixed: bool = False, **layout: Any) -> None:
         self._dims = _ranges_of(ranges)
         shape = tuple(map(len, self.dims))
         if dist is not None and (layout or dist.shape != shape):
             given = f"dist beside {', '.join(layout)}" if layout else f"one of shape {dist.shape}"
             raise ValueError(f"Domain: expected a distribution of shape {shape}, given {given}; leave it out for even blocks")
         self._dist: _native.Distribution | None = _native.Distribution(shape, **layout) if dist is None else dist
-        #: None in what an array says of itself: `set` would change no array.
-        self._arrays: list[weakref.ref[BaseArray]] | None = []
+        self._arrays: list[weakref.ref[BaseArray]] | None = None if fixed else []
         self._within: tuple[_native.Distribution, tuple[range, ...]] | None = None
 
     def __class_getitem__(cls, key: Any) -> Domain:
@@ -201,7 +202,7 @@ class Domain:
 
     def _sub(self, dims: Sequence[range]) -> Domain:
         made = object.__new__(Domain)
-        made._dims, made._dist, made._arrays = tuple(dims), None, []
+        made._dims, made._dist, made._arrays = tuple(dims), None, None if self._arrays is None else []
         # Always of the domain that was made, so that reading a distribution in between changes nothing.
         made._within = (self.dist, self.dims) if self._within is None else self._within
         return made
@@ -270,9 +271,10 @@ class Domain:
     def _declared(self, native: _native.Array) -> BaseArray:
         """An array of this domain. It is a view of all of another one, to which its views are linked: when the domain changes, it
         shows a new one, and they stay."""
-        array: BaseArray = links.view(made(native.over_domain(_triples(self.dims))), Selection.whole(self.shape))
-        self._arrays = [known for known in self._arrays or () if known() is not None]
-        self._arrays.append(weakref.ref(array))
+        array: BaseArray = made(native.over_domain(_triples(self.dims)))
+        if self._arrays is not None:
+            array = links.view(array, Selection.whole(self.shape))
+            self._arrays = [*(known for known in self._arrays if known() is not None), weakref.ref(array)]
         key = id(array)
         _HOMES[key] = weakref.ref(array, lambda _: _HOMES.pop(key, None)), self
         return array
@@ -291,16 +293,17 @@ class Domain:
         Raises
         ------
         RuntimeError, ValueError
-            Inside the step of a Loop, if the memory of an array is lent, for another number of dimensions, and for the ``domain`` of an
-            array that was made over none, but computed.
+            Inside the step of a Loop, if the memory of an array is lent, and for another number of dimensions.
+        TypeError
+            For a ``fixed`` domain, such as that of an array that was made over none, but computed.
         NotImplementedError
             For lists and uneven blocks without ``dist``. Nothing has changed after an error.
         """
+        if self._arrays is None:
+            given = "one made with fixed=True, or of an array that was computed"
+            raise TypeError(f"Domain.set: expected a domain that lists its arrays, given {given}; make another domain")
         if in_step():
             raise RuntimeError("Domain.set: expected no Loop to be running, given one; change domains between runs")
-        if self._arrays is None:
-            given = "what an array that was computed says of itself"
-            raise ValueError(f"Domain.set: expected a domain that arrays were made over, given {given}; make them with Domain.array")
         dims = _ranges_of(ranges)
         if len(dims) != self.ndim:
             raise ValueError(f"Domain.set: expected {self.ndim} ranges, given {len(dims)}; make another domain for another rank")
@@ -317,11 +320,11 @@ class Domain:
         self._dims, self._dist = dims, target.dist
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _domain, (self.dims, self.dist)
+        return _domain, (self.dims, self.dist, self._arrays is None)
 
 
-def _domain(dims: tuple[range, ...], dist: _native.Distribution) -> Domain:
-    return Domain(*dims, dist=dist)
+def _domain(dims: tuple[range, ...], dist: _native.Distribution, fixed: bool = False) -> Domain:
+    return Domain(*dims, dist=dist, fixed=fixed)
 
 
 class At:
@@ -390,9 +393,7 @@ def domain_of(x: BaseArray) -> Domain:
         return known[1]
     triples = x._native.domain()
     dims = [range(n) for n in x.shape] if triples is None else [range(*triple) for triple in triples]
-    said = Domain(*dims, dist=x.dist)
-    said._arrays = None
-    return said
+    return Domain(*dims, dist=x.dist, fixed=True)
 
 
 def joined(x: A, domain: Domain) -> A:
