@@ -276,6 +276,11 @@ impl Team {
         Ok(origin.links.get())
     }
 
+    /// The same if they have been probed.
+    pub(crate) fn known_links(&self) -> Option<&LinkTable> {
+        self.0.origin.links.get()
+    }
+
     /// The most arrays that one kernel may bind on every device of the team.
     pub(crate) fn max_params(&self) -> usize {
         self.0.max_params
