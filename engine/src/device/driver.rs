@@ -93,6 +93,19 @@ pub(in crate::device) fn own<T: 'static>(value: &dyn Any) -> &T {
     value.downcast_ref().unwrap_or_else(|| unreachable!("values belong to the driver that made them"))
 }
 
+/// An operation of a stream on a 64-bit word of device memory that another process has mapped, too: a word
+/// is 1 while the other side may go on, and 0 otherwise.
+#[derive(Clone, Debug)]
+pub(crate) struct WordOp {
+    /// The memory.
+    pub memory: Arc<Allocation>,
+    /// The first byte of the word in it.
+    pub offset: u64,
+    /// Whether it sets the word to 1, after all that its stream wrote before; otherwise it waits until the
+    /// word is 1, and sets it to 0.
+    pub gives: bool,
+}
+
 /// Work of one stream of a device, or a wait between two.
 #[derive(Clone, Copy)]
 #[cfg_attr(not(feature = "cuda"), expect(dead_code))]
@@ -101,6 +114,8 @@ pub(in crate::device) enum StreamWork<'a> {
     Jobs { on: &'a dyn Driver, stream: Stream, jobs: &'a [Job] },
     /// The arguments of [`Driver::copy_to`].
     Copy { source: DriverPlace<'a>, target: DriverPlace<'a>, stream: Stream, bytes: u64 },
+    /// Operations on words of the device's memory.
+    Words { on: &'a dyn Driver, stream: Stream, ops: &'a [WordOp] },
     /// The arguments of [`Driver::after`].
     Wait { first: (&'a dyn Driver, Stream), then: (&'a dyn Driver, Stream) },
 }
@@ -294,6 +309,15 @@ pub(in crate::device) trait Sharing {
 
     /// An event of another process.
     fn import_event(&self, handle: IpcHandle) -> DriverResult<Box<dyn SharedEvent>>;
+
+    /// Whether streams wait for words of memory; prepares [`Sharing::release`].
+    fn has_words(&self) -> DriverResult<bool>;
+
+    /// Lets every wait for these words pass, once, whatever the device waits for.
+    fn release(&self, words: &Allocation, offsets: &[u64]) -> DriverResult<()>;
+
+    /// Whether all work of the stream `Compute` is done; waits for nothing.
+    fn is_done(&self) -> DriverResult<bool>;
 }
 
 /// A point in a device's work for which other processes can wait.

@@ -250,6 +250,9 @@ impl Device {
 
     /// Refuses memory of another device.
     pub(in crate::device) fn check_memory(&self, operation: &'static str, memory: &Allocation) -> Result<()> {
+        if let Some(reason) = memory.lost.get() {
+            return Err(Error::of_driver(self.name(), reason.clone()));
+        }
         if memory.device == self.number() {
             return Ok(());
         }
@@ -381,7 +384,9 @@ impl Device {
         self.usable()?;
         self.check_memory("download", from)?;
         from.check_range("download", offset_bytes, out.len() as u64)?;
-        self.driver().download(stream, from, offset_bytes, out).map_err(|e| self.failed(e))
+        self.driver().download(stream, from, offset_bytes, out).map_err(|e| self.failed(e))?;
+        // It may have been lost while this waited.
+        self.check_memory("download", from)
     }
 
     /// Copies bytes of this device's memory to memory of another one, behind all work queued on both so far;

@@ -23,6 +23,7 @@ mod lock;
 mod memory;
 pub mod wgpu;
 
+pub(crate) use driver::WordOp;
 pub use driver::{DeviceKind, Job, Program, Stream, SubnormalTrial};
 pub(crate) use handle::CopyRegion;
 pub use handle::{Buffer, Device, Download, Timestamp};

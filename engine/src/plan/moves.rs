@@ -432,8 +432,8 @@ impl Plan {
 
     /// Text that lists the links with their bytes, for elements of this size.
     pub fn explain(&self, element_bytes: usize) -> Explanation {
-        let (from_parts, to_parts) = (self.from_parts(), self.to_parts());
-        Explanation { from_parts, to_parts, links: self.links(), element_bytes }
+        let members = ((0..self.from_parts()).collect(), (0..self.to_parts()).collect());
+        Explanation { members, links: self.links(), element_bytes }
     }
 }
 
@@ -472,14 +472,18 @@ impl fmt::Display for AxisSubset {
 /// The links of a plan in bytes, to be printed; made by [`Plan::explain`].
 #[derive(Clone, Debug)]
 pub struct Explanation {
-    from_parts: usize,
-    to_parts: usize,
+    members: (Vec<usize>, Vec<usize>),
     links: Vec<LinkTraffic>,
     element_bytes: usize,
 }
 
 impl Explanation {
     const MOST_LINES: usize = 32;
+
+    /// The same of parts that are these members: what stays with a member is within parts.
+    pub fn of_members(self, from: &[usize], to: &[usize]) -> Explanation {
+        Explanation { members: (from.to_vec(), to.to_vec()), ..self }
+    }
 
     fn total(&self, keep: impl Fn(&LinkTraffic) -> bool) -> String {
         let (mut moves, mut bytes) = (0, 0);
@@ -497,9 +501,11 @@ impl Explanation {
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} parts to {}: ", self.from_parts, self.to_parts)?;
-        write!(f, "{} between parts", self.total(|link| link.from_part != link.to_part))?;
-        write!(f, ", {} within parts", self.total(|link| link.from_part == link.to_part))?;
+        let (from, to) = &self.members;
+        let stays = |link: &LinkTraffic| from[link.from_part] == to[link.to_part];
+        write!(f, "{} parts to {}: ", from.len(), to.len())?;
+        write!(f, "{} between parts", self.total(|link| !stays(link)))?;
+        write!(f, ", {} within parts", self.total(stays))?;
         for link in self.links.iter().take(Self::MOST_LINES) {
             let LinkTraffic { from_part, to_part, moves, .. } = link;
             write!(f, "\n  {from_part} -> {to_part}: {moves} moves, {} bytes", self.bytes(link))?;

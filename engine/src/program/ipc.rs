@@ -26,6 +26,8 @@ struct IpcState {
     /// By rank, device here, and the rank's number of the allocation.
     imported: HashMap<(usize, u64, u64), Buffer>,
     events: HashMap<(usize, u64, [u8; 64]), IpcEvent>,
+    /// Exported memory for messages of later loops.
+    regions: Vec<(IpcHandle, Buffer)>,
     /// Exports that others have not acknowledged: the epoch, the rank, and the devices.
     unread: Vec<(Epoch, usize, Vec<Device>)>,
 }
@@ -75,6 +77,45 @@ impl IpcMemory {
         (spans * DESCRIPTOR_BYTES) as u64
     }
 
+    /// Memory on a device that others map, of at least so many bytes: such as was kept, or new.
+    pub(super) fn region(&self, device: &Device, bytes: u64) -> Result<(Buffer, IpcHandle)> {
+        let mut state = self.state();
+        let fits =
+            |(_, kept): &(IpcHandle, Buffer)| kept.device() == device && kept.allocation().bytes >= bytes;
+        if let Some(at) = state.regions.iter().position(fits) {
+            let (handle, region) = state.regions.swap_remove(at);
+            return Ok((region, handle));
+        }
+        let region = device.alloc(bytes)?;
+        let (memory, handle) = (region.allocation(), device.export_memory(region.allocation())?);
+        state.exported.insert(memory.id, (handle, Arc::clone(memory)));
+        Ok((region, handle))
+    }
+
+    /// Keeps such memory for others, who need it once all ranks' devices have nothing under way.
+    pub(super) fn keep_region(&self, region: &Buffer) {
+        let mut state = self.state();
+        if let Some((handle, _)) = state.exported.get(&region.allocation().id) {
+            let handle = *handle;
+            state.regions.push((handle, region.clone()));
+        }
+    }
+
+    /// Memory that another rank exports.
+    pub(super) fn map(
+        &self,
+        rank: usize,
+        device: &Device,
+        handle: IpcHandle,
+        number: u64,
+        bytes: u64,
+    ) -> Result<Buffer> {
+        match self.state().imported.entry((rank, device.number(), number)) {
+            Entry::Occupied(open) => Ok(open.get().clone()),
+            Entry::Vacant(vacant) => Ok(vacant.insert(device.import_memory(handle, bytes)?).clone()),
+        }
+    }
+
     /// Exports memory to another rank, after the work queued so far that writes it.
     pub(super) fn export(
         &self,
@@ -122,7 +163,10 @@ impl IpcMemory {
             let Some(descriptor) = IpcDescriptor::decode(bytes) else { return Err(unreadable(from)) };
             let device = &span.device;
             state.event(from, device, descriptor.written)?.hold_on(stream)?;
-            let theirs = state.memory(from, device, &descriptor)?;
+            drop(state);
+            let IpcDescriptor { memory, number, bytes, .. } = descriptor;
+            let theirs = self.map(from, device, memory, number, bytes)?;
+            state = self.state();
             let (from, to) = (theirs.allocation(), &span.allocation);
             let region = CopyRegion {
                 from,
@@ -174,16 +218,6 @@ impl IpcState {
         match self.events.entry((rank, device.number(), handle.0)) {
             Entry::Occupied(open) => Ok(open.into_mut()),
             Entry::Vacant(vacant) => Ok(vacant.insert(device.import_event(handle)?)),
-        }
-    }
-
-    /// Memory of another rank, imported for a device here.
-    fn memory(&mut self, rank: usize, device: &Device, descriptor: &IpcDescriptor) -> Result<&Buffer> {
-        match self.imported.entry((rank, device.number(), descriptor.number)) {
-            Entry::Occupied(open) => Ok(open.into_mut()),
-            Entry::Vacant(vacant) => {
-                Ok(vacant.insert(device.import_memory(descriptor.memory, descriptor.bytes)?))
-            }
         }
     }
 }

@@ -7,6 +7,7 @@ mod ipc;
 mod link_table;
 mod message;
 mod place;
+mod stream_messages;
 
 pub use command::{Command, Op, Schedule};
 pub(crate) use command::{execute, queue, run};
@@ -16,3 +17,4 @@ pub use ipc::IpcMemory;
 pub use link_table::LinkTable;
 pub use message::{Message, MessageDownload, Transport};
 pub use place::{MemorySpan, Place, c_strides, contiguous_in, offset_in, span_bytes};
+pub(crate) use stream_messages::{MessageOffer, MessageOutline, StreamMessages};

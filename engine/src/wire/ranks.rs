@@ -75,6 +75,24 @@ impl Ranks {
         self.0.members.len()
     }
 
+    /// The longest that a rank waits for another.
+    pub(crate) fn deadline(&self) -> Duration {
+        self.0.endpoint.deadline
+    }
+
+    /// Takes note of what other ranks have reported.
+    ///
+    /// # Errors
+    /// The failure, once there is one.
+    pub(crate) fn poll(&self) -> Result<()> {
+        self.0.poll_control()
+    }
+
+    /// Reports to all ranks that one of them does not go on.
+    pub(crate) fn fail(&self, rank: usize, reason: String) -> Error {
+        self.0.endpoint.fail(self.0.members[rank], reason)
+    }
+
     /// Held by one evaluation at a time of those that use this rank's end of the wire.
     pub(crate) fn turn(&self) -> &Mutex<()> {
         &self.0.endpoint.turn

@@ -2,6 +2,9 @@
 //! processes reach through the exporter's file descriptors and which ends with the last of them. Before an
 //! operation the block takes over what others wrote, after it they are given what was written: exchange
 //! happens between operations.
+//!
+//! A block with words (`words.rs`) holds messages, too: bytes that another process wrote are unread until
+//! somebody reads them, and to write them again before is a fault.
 
 use super::memory::{Allocation, DriverMemory, Origin};
 use crate::driver::abi::Code;
@@ -51,8 +54,9 @@ impl Ticket {
     }
 }
 
-/// The file begins with numbers: the first is 1 until the memory is freed, each other counts the writes of a
-/// process.
+/// The file begins with numbers: the first byte is 1 until the memory is freed, the second 1 while it has
+/// words and they are not released; each other number counts the writes of a process. Then come the bytes of the block; for each a byte
+/// that is 1 while it is unread; and for each eight of them how often a word there was put.
 const HEADER: usize = 4096;
 const SLOTS: usize = HEADER / 8;
 
@@ -74,7 +78,7 @@ impl Exchange {
     pub fn export(&mut self, memory: &DriverMemory, block: Allocation) -> io::Result<Ticket> {
         if let Entry::Vacant(vacant) = self.0.entry(block.address) {
             let file = nameless_file()?;
-            file.set_len(HEADER as u64 + block.bytes)?;
+            file.set_len(file_bytes(block.bytes))?;
             file.write_all_at(&1u64.to_ne_bytes(), 0)?;
             file.write_all_at(&memory.bytes_or_zeros(block.range()), HEADER as u64)?;
             let shared = SharedAllocation { seen: header(&file)?, file, bytes: block.bytes, opened: None };
@@ -102,7 +106,7 @@ impl Exchange {
         let opened = OpenOptions::new().read(true).write(true).open(path);
         let file = opened.map_err(|_| Code::INVALID_VALUE)?;
         let head = header(&file).map_err(|_| Code::INVALID_VALUE)?;
-        if !alive(&head) || file.metadata().map_or(0, |data| data.len()) != HEADER as u64 + bytes {
+        if !alive(&head) || file.metadata().map_or(0, |data| data.len()) != file_bytes(bytes) {
             return Err(Code::INVALID_VALUE);
         }
         let address = memory.reserve(device, bytes, Origin::Opened)?;
@@ -144,8 +148,35 @@ impl Exchange {
         Ok(())
     }
 
-    /// Gives other processes what an operation wrote; refuses memory that its owner freed.
-    pub fn give(&mut self, memory: &DriverMemory, touched: &Touched) -> Result<(), Failed> {
+    /// The number of times that a shared word was put, by any process; puts it once more if `again`.
+    pub fn puts(&self, address: u64, again: bool) -> io::Result<Option<u64>> {
+        let Some((start, shared)) = self.0.range(..=address).next_back() else { return Ok(None) };
+        if address - start >= shared.bytes {
+            return Ok(None);
+        }
+        let (at, mut count) = (HEADER as u64 + 2 * shared.bytes + address - start, [0; 8]);
+        shared.file.read_exact_at(&mut count, at)?;
+        let count = u64::from_ne_bytes(count) + u64::from(again);
+        if again {
+            if shared.seen.get(1) == Some(&0) {
+                shared.file.write_all_at(&[1], 1)?;
+            }
+            shared.file.write_all_at(&count.to_ne_bytes(), at)?;
+        }
+        Ok(Some(count))
+    }
+
+    /// The words of a block are released: its messages mean nothing any more.
+    pub fn release(&self, address: u64) {
+        if let Some((_, shared)) = self.0.range(..=address).next_back() {
+            // If it cannot be said, they are watched.
+            let _ = shared.file.write_all_at(&[2], 1);
+        }
+    }
+
+    /// Gives other processes what an operation wrote; refuses memory that its owner freed and, if it
+    /// `watches` messages, to write one that nobody read.
+    pub fn give(&mut self, memory: &DriverMemory, touched: &Touched, watches: bool) -> Result<(), Failed> {
         for (address, shared) in &mut self.0 {
             let block = *address..*address + shared.bytes;
             let used = |range: &&Range<u64>| range.start < block.end && block.start < range.end;
@@ -155,12 +186,18 @@ impl Exchange {
                 let text = format!("bytes {range:#x?} were freed by the process that exported them");
                 return Err(Failed { code: Code::ILLEGAL_ADDRESS, text, address: Some(range.start) });
             }
-            let written: Vec<&Range<u64>> = touched.writes.iter().filter(used).collect();
+            let parts = |ranges: &[Range<u64>]| -> Vec<Range<u64>> {
+                let part = |range: &Range<u64>| range.start.max(block.start)..range.end.min(block.end);
+                ranges.iter().filter(used).map(part).collect()
+            };
+            if watches && shared.seen.get(1) == Some(&1) {
+                shared.mark_messages(block.start, &parts(&touched.reads), &parts(&touched.writes))?;
+            }
+            let written = parts(&touched.writes);
             if written.is_empty() {
                 continue;
             }
-            for range in written {
-                let part = range.start.max(block.start)..range.end.min(block.end);
+            for part in written {
                 let offset = HEADER as u64 + part.start - block.start;
                 shared.file.write_all_at(&memory.bytes_or_zeros(part), offset).map_err(not_given)?;
             }
@@ -171,6 +208,32 @@ impl Exchange {
         }
         Ok(())
     }
+}
+
+impl SharedAllocation {
+    /// What was read is read; what is written must be, and is unread again if another process owns it.
+    fn mark_messages(&self, start: u64, reads: &[Range<u64>], writes: &[Range<u64>]) -> Result<(), Failed> {
+        let place = |range: &Range<u64>| HEADER as u64 + self.bytes + range.start - start;
+        let marks = |range: &Range<u64>, mark: u8| vec![mark; (range.end - range.start) as usize];
+        for range in reads {
+            self.file.write_all_at(&marks(range, 0), place(range)).map_err(not_given)?;
+        }
+        for range in writes {
+            let mut unread = marks(range, 0);
+            self.file.read_exact_at(&mut unread, place(range)).map_err(not_given)?;
+            if self.opened.is_some() && unread.contains(&1) {
+                let text = format!("a message in bytes {range:#x?} is written again before it was read");
+                return Err(Failed { code: Code::LAUNCH_FAILED, text, address: Some(range.start) });
+            }
+            let mark = u8::from(self.opened.is_some());
+            self.file.write_all_at(&marks(range, mark), place(range)).map_err(not_given)?;
+        }
+        Ok(())
+    }
+}
+
+fn file_bytes(block: u64) -> u64 {
+    HEADER as u64 + 2 * block + block.next_multiple_of(8)
 }
 
 fn not_given(error: io::Error) -> Failed {

@@ -248,6 +248,21 @@ impl DriverMemory {
         data
     }
 
+    /// The word at an address; zero while a device only records.
+    pub fn word(&self, address: u64) -> Result<u64, Failed> {
+        let mut bytes = [0; 8];
+        if self.recorder.is_none() {
+            self.machine.read(address, &mut bytes).map_err(|fault| failed(&fault))?;
+        }
+        Ok(u64::from_ne_bytes(bytes))
+    }
+
+    /// Sets it.
+    pub fn set_word(&mut self, address: u64, value: u64) -> Result<Touched, Failed> {
+        self.machine.write(address, &value.to_ne_bytes()).map_err(|fault| failed(&fault))?;
+        Ok(Touched::write(address..address + 8))
+    }
+
     /// Takes over bytes of another process.
     pub fn overwrite(&mut self, address: u64, data: &[u8]) {
         // Memory that is gone takes nothing over.

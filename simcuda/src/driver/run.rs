@@ -16,6 +16,7 @@ impl Driver {
 
     /// Runs what the clock covers; afterwards the host comes after it.
     pub fn wait(&mut self, clock: &Clock) {
+        self.host_waits += u64::from(!self.reached(clock));
         self.run_until(clock);
         self.host.join(clock);
     }
@@ -26,9 +27,11 @@ impl Driver {
         let stray = [0, 20, 60][(self.config.seed % 3) as usize];
         while !self.reached(clock) {
             let needed = self.needed(clock);
+            self.see_words();
             let choices =
                 if self.random.chance(stray) { self.runnable(&self.busy) } else { self.runnable(&needed) };
             match choices.len() {
+                0 if self.waits_for_word(&needed) => self.let_others_write(),
                 0 => unreachable!("streams wait only for what was queued before, so some head can run"),
                 count => {
                     let stream = choices[self.random.pick(count)];
@@ -40,7 +43,14 @@ impl Driver {
 
     /// Runs a few operations, or none, as time passes between two queries.
     pub fn drift(&mut self) {
-        for _ in 0..self.random.pick(4) {
+        let most = self.random.pick(4);
+        self.run_some(most);
+    }
+
+    /// Runs so many operations, or as many as can run.
+    pub fn run_some(&mut self, most: usize) {
+        for _ in 0..most {
+            self.see_words();
             let choices = self.runnable(&self.busy);
             if choices.is_empty() {
                 return;
@@ -67,13 +77,13 @@ impl Driver {
         clock
     }
 
-    fn runnable(&self, among: &BTreeSet<usize>) -> Vec<usize> {
+    pub fn runnable(&self, among: &BTreeSet<usize>) -> Vec<usize> {
         let ready = |stream: &usize| {
             let head = self.streams[*stream].queue.front();
             head.is_some_and(|op| {
                 let before =
                     |(other, count): (usize, u64)| other == *stream || self.streams[other].done >= count;
-                op.clock.entries().all(before)
+                op.clock.entries().all(before) && self.may_pass(&op.work)
             })
         };
         among.iter().copied().filter(ready).collect()
@@ -108,7 +118,7 @@ impl Driver {
             self.busy.remove(&stream);
         }
         self.took = match op.work {
-            Work::Record { .. } | Work::Nothing => 0,
+            Work::Record { .. } | Work::Await { .. } | Work::Put { .. } | Work::Nothing => 0,
             _ => 1000,
         };
         let begin = self.earliest(&op);
@@ -154,7 +164,12 @@ impl Driver {
         let touched = self.perform(op)?;
         match &op.work {
             Work::Release { address } => self.exchange.end(*address),
-            _ => self.exchange.give(&self.memory, &touched)?,
+            Work::Await { .. } | Work::Put { .. } => {
+                self.exchange.give(&self.memory, &touched, false)?;
+                // Words order work and are in no order themselves.
+                return Ok(Touched::default());
+            }
+            _ => self.exchange.give(&self.memory, &touched, !self.words.are_released)?,
         }
         Ok(touched)
     }
@@ -180,6 +195,8 @@ impl Driver {
                 self.memory.release(*address)?;
                 Ok(Touched::write(bytes))
             }
+            Work::Await { address, value } => self.pass_word(*address, *value),
+            Work::Put { address, value } => self.put_word(*address, *value),
             Work::Record { .. } | Work::Nothing => Ok(Touched::default()),
         }
     }

@@ -6,6 +6,7 @@ use super::config::Config;
 use super::exchange::Exchange;
 use super::memory::DriverMemory;
 use super::order::{AccessHistory, Clock};
+use super::words::Words;
 use super::work::{Capture, Graph, Membership, Operation};
 use crate::ptx::Program;
 use crate::random::Random;
@@ -34,8 +35,11 @@ pub struct Driver {
     pub memory: DriverMemory,
     pub shadow: AccessHistory,
     pub exchange: Exchange,
+    pub words: Words,
     /// The work that the host has waited for.
     pub host: Clock,
+    /// The number of times that it waited for work.
+    pub host_waits: u64,
     /// Simulated nanoseconds that the operation under way takes.
     pub took: u64,
     /// Whether `cuInit` was called.
@@ -155,7 +159,9 @@ impl Driver {
             memory: DriverMemory::new(&config),
             shadow: AccessHistory::default(),
             exchange: Exchange::default(),
+            words: Words::default(),
             host: Clock::default(),
+            host_waits: 0,
             took: 0,
             initialised: false,
             calls: HashMap::new(),

@@ -71,6 +71,16 @@ pub enum Work {
         event: usize,
         generation: u64,
     },
+    /// A wait until a word is at least a value, in the cyclic order of 64-bit numbers.
+    Await {
+        address: u64,
+        value: u64,
+    },
+    /// A word gets a value.
+    Put {
+        address: u64,
+        value: u64,
+    },
     /// The beginning or end of a graph.
     Nothing,
 }
@@ -110,7 +120,7 @@ pub fn replayable(work: &Work) -> bool {
         }
         Work::Release { .. } => false,
         Work::Kernel(_) | Work::Copy { .. } | Work::Fill { .. } => true,
-        Work::Record { .. } | Work::Nothing => true,
+        Work::Record { .. } | Work::Await { .. } | Work::Put { .. } | Work::Nothing => true,
     }
 }
 

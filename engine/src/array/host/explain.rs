@@ -12,7 +12,7 @@ use crate::array::lower::lowerer::lower;
 use crate::array::lower::steps::list::{
     CopiedCells, HostSort, KernelLaunch, LaunchAxis, LaunchOperand, PartLaunch, PlanExchange, Step,
 };
-use crate::array::memory::storage::moving_plan;
+use crate::array::memory::storage::{between_members, moving_plan};
 use crate::array::record::node::{Array, Node};
 use crate::error::Result;
 use crate::index::{Distribution, Region};
@@ -212,12 +212,7 @@ impl Explain<'_> {
         };
         let mut links = plan.whole()?.links();
         if from != self.team {
-            // As within a part: the n-th members on a device are the same.
-            let member = |team: &Team, member: usize| {
-                let device = team.device_of(member);
-                (device, (0..member).filter(|&other| team.device_of(other) == device).count())
-            };
-            links.retain(|link| member(from, link.from_part) != member(self.team, link.to_part));
+            links.retain(between_members(from, self.team));
         }
         let from_team = (from != self.team).then(|| from.to_string());
         let operand = format!("{dtype} {}", self.graph.shape(base));

@@ -1,18 +1,21 @@
 //! Recorded commands, prepared to be queued again and again by few calls.
 //!
 //! Commands that CUDA devices of this process do alone, copies and waits between them included, become one
-//! graph: nothing is left for the host. All others become recordings per device and stream, as long as they
-//! are between the same transfers and waits.
+//! graph: nothing is left for the host. So do messages between ranks of one machine that the devices send
+//! and receive themselves, see [`StreamMessages`]; the host only notes what ranks compare. All other commands
+//! become recordings per device and stream, as long as they are between the same transfers and waits.
+
+use std::sync::Arc;
 
 use crate::device::{CopyRegion, Device, Job, Recording, Stream, StreamGraph, StreamGraphBuilder};
 use crate::error::Result;
-use crate::program::{self, Command, Op, Schedule};
+use crate::program::{self, Command, Op, Schedule, StreamMessages};
 use crate::trace;
 
 /// Commands that are queued at once, or one command between such.
 pub(crate) enum ReplayBatch {
-    /// All that devices do, on all streams.
-    Together(StreamGraph),
+    /// All that devices do, on all streams, and the messages in it.
+    Together(StreamGraph, Option<Arc<StreamMessages>>),
     /// Launches of one stream between transfers and waits.
     Jobs(Device, Stream, Recording),
     Single(Command),
@@ -21,7 +24,11 @@ pub(crate) enum ReplayBatch {
 impl ReplayBatch {
     pub fn run(&self) -> Result<()> {
         match self {
-            ReplayBatch::Together(graph) => graph.launch(),
+            ReplayBatch::Together(graph, messages) => {
+                graph.launch()?;
+                messages.iter().for_each(|messages| messages.launched());
+                Ok(())
+            }
             ReplayBatch::Jobs(device, stream, recording) => {
                 let name = || "replayed step".to_owned();
                 trace::on_device(device, *stream, name, || device.replay_on(*stream, recording))
@@ -32,7 +39,7 @@ impl ReplayBatch {
 
     pub fn single(&self) -> Option<&Command> {
         match self {
-            ReplayBatch::Together(_) | ReplayBatch::Jobs(..) => None,
+            ReplayBatch::Together(..) | ReplayBatch::Jobs(..) => None,
             ReplayBatch::Single(command) => Some(command),
         }
     }
@@ -45,35 +52,83 @@ pub(crate) fn together(schedule: &Schedule) -> Result<Option<ReplayBatch>> {
     if trace::is_on() {
         return Ok(None);
     }
-    for Command { stream, op, .. } in schedule {
-        match op {
-            Op::Launch { device, .. } | Op::BatchedCopy { device, .. } => {
-                graph.launch(device, *stream, op.jobs())?;
-            }
-            Op::Transfer { from_device, from, from_offset, to_device, to, to_offset, bytes } => {
-                let (from_offset, to_offset, bytes) = (*from_offset, *to_offset, *bytes);
-                let what = CopyRegion { from, from_offset, to, to_offset, bytes };
-                let waits = *stream == Stream::Compute;
-                let (one, other) = ((from_device, *stream), (to_device, *stream));
-                waits.then(|| graph.wait(one, other));
-                graph.copy(from_device, *stream, to_device, what)?;
-                waits.then(|| graph.wait(other, one));
-            }
-            Op::StreamWait { first: (first, first_stream), then: (then, stream) } => {
-                graph.wait((first, *first_stream), (then, *stream));
-            }
-            Op::RecordHash { .. }
-            | Op::BeginCollective { .. }
-            | Op::PostReceive { .. }
-            | Op::PostReceiveInPlace(_)
-            | Op::StartDownload { .. }
-            | Op::Send { .. }
-            | Op::Receive(_)
-            | Op::WaitAll { .. }
-            | Op::WaitForReaders { .. } => return Ok(None),
+    for command in schedule {
+        if !add(&mut graph, command)? {
+            return Ok(None);
         }
     }
-    Ok(graph.record()?.map(ReplayBatch::Together))
+    Ok(graph.record()?.map(|graph| ReplayBatch::Together(graph, None)))
+}
+
+/// The commands of steps, each with its place in the cycle, as one graph, messages included; before it, what
+/// the host notes.
+pub(crate) fn together_with<'s>(
+    steps: impl Iterator<Item = (usize, &'s Schedule)>,
+    messages: &Arc<StreamMessages>,
+) -> Result<Option<Vec<ReplayBatch>>> {
+    let mut graph = StreamGraphBuilder::default();
+    let mut batches = Vec::new();
+    let is_message = |command: &Command| matches!(command.op, Op::Send { .. } | Op::Receive(_));
+    for (step, schedule) in steps {
+        let mut numbers = &StreamMessages::numbers(schedule)[..];
+        let alike = |a: &Command, b: &Command| {
+            is_message(a)
+                && a.stream == b.stream
+                && std::mem::discriminant(&a.op) == std::mem::discriminant(&b.op)
+        };
+        for commands in schedule.chunk_by(alike) {
+            let (own, others) = numbers.split_at(commands.len());
+            numbers = others;
+            match &commands[0].op {
+                Op::Send { .. } | Op::Receive(_) => messages.queue(&mut graph, step, commands, own)?,
+                Op::RecordHash { .. } | Op::BeginCollective { .. } => {
+                    batches.push(ReplayBatch::Single(commands[0].clone()));
+                }
+                // Their part is in the words.
+                Op::PostReceive { .. } | Op::WaitAll { .. } | Op::WaitForReaders { .. } => {}
+                _ => {
+                    if !add(&mut graph, &commands[0])? {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+    }
+    let Some(graph) = graph.record()? else { return Ok(None) };
+    batches.push(ReplayBatch::Together(graph, Some(Arc::clone(messages))));
+    Ok(Some(batches))
+}
+
+/// Adds a command that devices of this process do alone; false for any other.
+fn add<'c>(graph: &mut StreamGraphBuilder<'c>, command: &'c Command) -> Result<bool> {
+    let Command { stream, op, .. } = command;
+    match op {
+        Op::Launch { device, .. } | Op::BatchedCopy { device, .. } => {
+            graph.launch(device, *stream, op.jobs())?;
+        }
+        Op::Transfer { from_device, from, from_offset, to_device, to, to_offset, bytes } => {
+            let (from_offset, to_offset, bytes) = (*from_offset, *to_offset, *bytes);
+            let what = CopyRegion { from, from_offset, to, to_offset, bytes };
+            let waits = *stream == Stream::Compute;
+            let (one, other) = ((from_device, *stream), (to_device, *stream));
+            waits.then(|| graph.wait(one, other));
+            graph.copy(from_device, *stream, to_device, what)?;
+            waits.then(|| graph.wait(other, one));
+        }
+        Op::StreamWait { first: (first, first_stream), then: (then, stream) } => {
+            graph.wait((first, *first_stream), (then, *stream));
+        }
+        Op::RecordHash { .. }
+        | Op::BeginCollective { .. }
+        | Op::PostReceive { .. }
+        | Op::PostReceiveInPlace(_)
+        | Op::StartDownload { .. }
+        | Op::Send { .. }
+        | Op::Receive(_)
+        | Op::WaitAll { .. }
+        | Op::WaitForReaders { .. } => return Ok(false),
+    }
+    Ok(true)
 }
 
 /// Runs of launches between transfers and waits, gathered per device and stream, and recorded as `record`

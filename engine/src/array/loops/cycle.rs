@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::array::Array;
-use crate::array::loops::batches::{ReplayBatch, batches, together};
+use crate::array::loops::batches::{ReplayBatch, batches, together, together_with};
 use crate::array::loops::passes::invariant_copies::without_invariant_copies;
 use crate::array::loops::passes::tiles::tiled;
 use crate::array::memory::storage::{HaloWidths, Pitch, Storage};
@@ -19,9 +19,10 @@ use crate::config::config;
 use crate::device::{Allocation, Buffer, Device, DeviceKind, Job, Recording};
 use crate::error::Result;
 use crate::index::Distribution;
-use crate::program::{self, Op, Schedule};
+use crate::program::{self, MessageOffer, MessageOutline, Op, Schedule, StreamMessages};
 use crate::team::{Team, evaluation};
-use crate::wire::pass;
+use crate::trace;
+use crate::wire::{Ranks, pass};
 
 /// The longest cycle that is kept, in exchanges.
 pub(crate) const LONGEST_CYCLE: usize = 16;
@@ -164,9 +165,33 @@ pub(crate) struct Cycle {
     /// The steps, until all have run once, and how many of them to prepare as one then. Before, nothing that
     /// they do is known to be repeated.
     first_round: Option<(Vec<RecordedStep>, usize)>,
+    /// The steps, if they have messages and all have run once.
+    recorded: Vec<RecordedStep>,
+    /// The steps with their messages in them, if all ranks have agreed on that.
+    chained: Option<ChainedSteps>,
     leases: Leases,
     /// Teams whose devices the steps use.
     teams: Vec<Team>,
+}
+
+/// Steps whose messages devices send and receive themselves.
+struct ChainedSteps {
+    steps: Vec<ReplayStep>,
+    /// Several rounds of them as one, from the first on: the number of steps.
+    round: Option<(u64, ReplayStep)>,
+}
+
+/// Whether a rank's steps can be replayed with their messages in them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Chaining {
+    /// Not in this loop.
+    Never,
+    /// Not now.
+    NotYet,
+    /// Once all ranks say so.
+    Ready,
+    /// They are.
+    Under,
 }
 
 /// Memory by the number of its allocation.
@@ -244,8 +269,18 @@ impl Cycle {
         let teams = state.iter().map(|array| array.team());
         let teams = teams.chain(steps.iter().flat_map(|step| &step.sources)).cloned().collect();
         let prepared = replay_steps(&steps, &leases)?;
-        let first_round = Some((steps, tiled));
-        Ok(Some(Cycle { steps: prepared, next: 0, round: None, first_round, leases, teams }))
+        let (first_round, recorded) = (Some((steps, tiled)), Vec::new());
+        let chained = None;
+        Ok(Some(Cycle {
+            steps: prepared,
+            next: 0,
+            round: None,
+            first_round,
+            recorded,
+            chained,
+            leases,
+            teams,
+        }))
     }
 
     /// The first round is over: leaves out what further ones need not repeat.
@@ -257,6 +292,9 @@ impl Cycle {
         }
         self.steps = replay_steps(&recorded, &self.leases)?;
         let first = exchange(&recorded).unwrap_or(0);
+        if recorded.iter().flat_map(|step| &step.schedule).any(|command| command.op.exports()) {
+            self.recorded.clone_from(&recorded);
+        }
         let tiles = if most > 1 { tiled_rounds(&recorded, first, most, &self.leases)? } else { None };
         self.round = match tiles {
             Some((steps, prepared)) => Some(Round { first, steps, prepared, tiled: Some(recorded) }),
@@ -270,9 +308,60 @@ impl Cycle {
         self.round.as_ref().is_some_and(|round| round.tiled.is_some())
     }
 
+    /// Whether its steps can be replayed with their messages in them, and where in the cycle they would begin.
+    pub fn chaining(&self) -> (Chaining, [u64; 2]) {
+        let place = |count: usize| [count as u64, self.next as u64];
+        match (&self.chained, &self.first_round) {
+            _ if trace::is_on() || config().check => (Chaining::NotYet, [0; 2]),
+            (Some(chained), _) => (Chaining::Under, place(chained.steps.len())),
+            (None, Some(_)) => (Chaining::NotYet, [0; 2]),
+            (None, None) if self.recorded.is_empty() || self.recorded.len() > MOST_CHAINED => {
+                (Chaining::Never, [0; 2])
+            }
+            (None, None) => (Chaining::Ready, place(self.recorded.len())),
+        }
+    }
+
+    /// Prepares the steps with their messages in them, together with all ranks; whether they all can.
+    pub fn chain(&mut self, ranks: &Ranks) -> Result<bool> {
+        // Messages of one step share nothing with those of the next.
+        let count = self.recorded.len().next_multiple_of(if self.recorded.len() == 1 { 2 } else { 1 });
+        let steps: Vec<&RecordedStep> = self.recorded.iter().cycle().take(count).collect();
+        let outline = MessageOutline::of(ranks, steps.iter().map(|step| &step.schedule[..]))?;
+        let offer = outline.map(MessageOffer::new).transpose()?;
+        let mine = offer.as_ref().map_or(Vec::new(), MessageOffer::to_bytes);
+        let offers = ranks.all_gather("messages of a Loop", &mine)?;
+        let messages = match offer {
+            Some(offer) if offers.iter().all(|offer| !offer.is_empty()) => offer.accept(&offers)?,
+            _ => None,
+        };
+        let chained = match messages {
+            Some(messages) => chained_steps(&steps, &Arc::new(messages), &self.leases)?,
+            None => None,
+        };
+        let all = ranks.all_gather("chaining the steps of a Loop", &[u8::from(chained.is_some())])?;
+        let agreed = all.iter().all(|rank| rank[..] == [1]);
+        self.chained = chained.filter(|_| agreed);
+        Ok(agreed)
+    }
+
+    /// Steps are replayed with the messages apart again.
+    pub fn unchain(&mut self) {
+        if self.chained.take().is_some() {
+            self.next %= self.steps.len();
+        }
+    }
+
     /// Replays as many steps as it may, or one if that is more than `most`. Says how many.
     pub fn replay(&mut self, team: &Team, state: &mut [Array], most: u64) -> Result<u64> {
         pass("loop-replay")?;
+        if let Some(ChainedSteps { steps, round }) = &self.chained {
+            let round = round.as_ref().filter(|(count, _)| self.next == 0 && *count <= most);
+            let (count, prepared) = round.map_or((1, &steps[self.next]), |(count, round)| (*count, round));
+            prepared.replay(team, &self.teams, state)?;
+            self.next = (self.next + count as usize) % steps.len();
+            return Ok(count);
+        }
         self.turn_round(most)?;
         let (steps, prepared) = match &self.round {
             Some(round) if self.next == round.first && round.steps <= most => (round.steps, &round.prepared),
@@ -305,6 +394,35 @@ impl Cycle {
         }
         Ok(())
     }
+}
+
+/// The longest cycle whose messages get memory of their own.
+const MOST_CHAINED: usize = 12;
+
+/// Steps, and several rounds of them, with their messages in them; `None` if devices do not take them so.
+fn chained_steps(
+    recorded: &[&RecordedStep],
+    messages: &Arc<StreamMessages>,
+    leases: &Leases,
+) -> Result<Option<ChainedSteps>> {
+    let schedules = || recorded.iter().map(|step| &step.schedule).enumerate();
+    let mut steps = Vec::new();
+    for (at, step) in recorded.iter().enumerate() {
+        let Some(batches) = together_with(std::iter::once((at, &step.schedule)), messages)? else {
+            return Ok(None);
+        };
+        steps.push(ReplayStep { batches, messages: step.messages, after: leased(&step.after, leases) });
+    }
+    let rounds = MOST_TOGETHER / recorded.len();
+    let (mut round, all) = (None, rounds * recorded.len());
+    if let (Some(last), true) = (recorded.last(), rounds > 0)
+        && let Some(batches) = together_with(schedules().cycle().take(all), messages)?
+    {
+        let sent = recorded.iter().map(|step| step.messages).sum::<u64>() * rounds as u64;
+        let after = leased(&last.after, leases);
+        round = Some((all as u64, ReplayStep { batches, messages: sent, after }));
+    }
+    Ok(Some(ChainedSteps { steps, round }))
 }
 
 fn replay_steps(recorded: &[RecordedStep], leases: &Leases) -> Result<Vec<ReplayStep>> {

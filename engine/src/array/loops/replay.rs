@@ -11,13 +11,15 @@ use std::time::{Duration, Instant};
 
 use partita_kernels::Scalar;
 
-use crate::array::loops::cycle::{ArrayMemory, Cycle, LONGEST_CYCLE, RecordedStep, are_alike};
+use crate::array::loops::cycle::{ArrayMemory, Chaining, Cycle, LONGEST_CYCLE, RecordedStep, are_alike};
 use crate::array::loops::depth::{Depth, DepthChoice, memory_numbers};
 use crate::array::loops::numbers::{Constants, CurrentNumbers, Numbered, Rows, StepClock, StepFunction};
 use crate::array::loops::passes::deep_halos::StepTrace;
+use crate::array::memory::storage::next_number;
 use crate::array::recorder::recording::{Recorder, StepRecord};
 use crate::array::recorder::streams::StepStreams;
 use crate::array::{Array, eval_all};
+use crate::device::DeviceKind;
 use crate::error::{Error, Result};
 use crate::interrupt;
 use crate::team::Team;
@@ -49,6 +51,8 @@ pub struct Loop<F> {
     recorded: Vec<RecordedStep>,
     /// The constants of the recorded steps, the first one's too.
     constants: Constants,
+    /// What steps of this run change; see [`StepRecord::changing`].
+    changing: (u64, Vec<u64>),
     pub(super) cycle: Option<Cycle>,
     done: u64,
     /// Whether a run is under way, or was when its step panicked.
@@ -59,6 +63,8 @@ pub struct Loop<F> {
     streams: StepStreams,
     queued: Queued,
     depth: DepthChoice,
+    /// Whether steps are replayed with their messages in them, on all ranks.
+    chaining: Chaining,
 }
 
 impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
@@ -110,6 +116,7 @@ impl<F: StepFunction> Loop<F> {
             step,
             recorded: Vec::new(),
             constants: Constants::default(),
+            changing: (0, Vec::new()),
             cycle: None,
             done: 0,
             is_running: false,
@@ -117,6 +124,7 @@ impl<F: StepFunction> Loop<F> {
             streams: StepStreams::default(),
             queued: Queued::new(),
             depth: DepthChoice::new(),
+            chaining: Chaining::NotYet,
         }
     }
 
@@ -196,6 +204,9 @@ impl<F: StepFunction> Loop<F> {
         let mut text = self.depth.to_string();
         if self.cycle.as_ref().is_some_and(Cycle::is_tiled) {
             text.push_str("; steps go through the host's memory tile by tile");
+        }
+        if self.chaining == Chaining::Under {
+            text.push_str("; devices exchange messages inside the steps (CUDA IPC), and no host waits");
         }
         text
     }
@@ -287,6 +298,12 @@ impl<F: StepFunction> Loop<F> {
         }
         self.is_running = true;
         let outcome = self.run_until(end, numbers);
+        if let (Err(error), Chaining::Under) = (&outcome, self.chaining) {
+            // The devices of other ranks may wait for this one.
+            if let Some(ranks) = self.state.first().and_then(|array| array.team().wire()) {
+                ranks.abort(&error.to_string());
+            }
+        }
         if outcome.is_err() {
             // The recorded steps no longer lead to the state's memory, nor are halos as wide as after them.
             self.begin_anew();
@@ -298,21 +315,26 @@ impl<F: StepFunction> Loop<F> {
     fn run_until(&mut self, end: u64, numbers: Rows) -> Result<()> {
         let (count, team) = (end - self.done, self.state.first().map(|array| array.node.team.clone()));
         self.queued.begin_run();
+        let held = self.state.iter().filter_map(|array| Some(array.node.storage()?.number));
+        self.changing = (next_number(), held.collect());
         if let (Some(clock), Some(team)) = (&mut self.clock, &team)
             && clock.begin_run(team, count, numbers)?
         {
             self.begin_anew();
         }
+        self.agree(|done| format!("Loop::run of {count} steps after {done}"))?;
         while self.done < end {
             interrupt::check("Loop::run")?;
             if self.depth.decide(&self.state)? {
                 self.begin_anew();
             }
             let began = self.depth.begin_timing(&self.state)?;
-            // Values that share the state's memory cannot be moved elsewhere: steps are recorded anew.
-            if self.state.iter().any(|array| array.node.storage().is_some_and(|storage| storage.is_seen())) {
-                self.cycle = None;
-                self.recorded.clear();
+            if self.chaining != Chaining::Under {
+                self.forget_seen();
+                // At such steps, so that all ranks ask each other alike.
+                if self.done.is_power_of_two() && self.done >= FIRST_ASKED {
+                    self.agree(|done| format!("preparing a Loop after {done} steps"))?;
+                }
             }
             if self.streams.begin()? {
                 self.begin_anew();
@@ -346,8 +368,58 @@ impl<F: StepFunction> Loop<F> {
         Ok(())
     }
 
+    /// Values that share the state's memory cannot be moved elsewhere: steps are recorded anew.
+    fn forget_seen(&mut self) {
+        if self.state.iter().any(|array| array.node.storage().is_some_and(|storage| storage.is_seen())) {
+            self.cycle = None;
+            self.recorded.clear();
+        }
+    }
+
+    /// Agrees with the other ranks whether steps are replayed with their messages in them. Where all members
+    /// are CUDA devices of several ranks, every run begins so: its devices would wait for ever for a rank
+    /// that does something else.
+    fn agree(&mut self, operation: impl FnOnce(u64) -> String) -> Result<()> {
+        let Some(team) = self.state.first().map(|array| array.team().clone()) else { return Ok(()) };
+        let Some(ranks) = team.wire().filter(|_| self.chaining != Chaining::Never) else { return Ok(()) };
+        if (0..team.size()).any(|member| team.kind(member) != DeviceKind::Cuda) {
+            self.chaining = Chaining::Never;
+            return Ok(());
+        }
+        self.forget_seen();
+        team.together("Loop", || {
+            let (mut own, place) = match &self.cycle {
+                Some(cycle) => cycle.chaining(),
+                None => (Chaining::NotYet, [0; 2]),
+            };
+            if own == Chaining::Ready {
+                // Memory of earlier messages may be used again once no device has anything under way.
+                team.wait()?;
+            }
+            let mine: Vec<u8> = [own as u64].iter().chain(&place).flat_map(|n| n.to_le_bytes()).collect();
+            let all = ranks.all_gather(&operation(self.done), &mine)?;
+            let least = all.iter().map(|bytes| bytes[0]).min().unwrap_or(0);
+            own = match own {
+                _ if least == Chaining::Never as u8 => Chaining::Never,
+                Chaining::Ready | Chaining::Under if all.iter().all(|bytes| *bytes == mine) => own,
+                _ => Chaining::NotYet,
+            };
+            if let Some(cycle) = &mut self.cycle {
+                match own {
+                    Chaining::Ready if cycle.chain(ranks)? => own = Chaining::Under,
+                    Chaining::Ready => own = Chaining::Never,
+                    Chaining::Never | Chaining::NotYet => cycle.unchain(),
+                    Chaining::Under => {}
+                }
+            }
+            self.chaining = own;
+            Ok(())
+        })
+    }
+
     /// The next step exchanges, and steps are recorded anew.
     fn begin_anew(&mut self) {
+        self.chaining = self.chaining.min(Chaining::NotYet);
         self.cycle = None;
         self.recorded.clear();
         self.constants = Constants::default();
@@ -357,8 +429,9 @@ impl<F: StepFunction> Loop<F> {
     /// Runs the step function; gives what it recorded.
     fn run_step(&mut self) -> Result<StepRecord> {
         let streams = Some(std::mem::take(&mut self.streams));
-        let recorder =
-            Recorder::begin(StepRecord { streams, ..self.depth.prescribe(self.done, &self.state) })?;
+        let changing = self.changing.clone();
+        let prescribed = self.depth.prescribe(self.done, &self.state);
+        let recorder = Recorder::begin(StepRecord { streams, changing, ..prescribed })?;
         let trace = match recorder.is_analysing() {
             true => Some(StepTrace::begin(memory_numbers(&self.state)?)),
             false => None,
@@ -421,6 +494,9 @@ impl<F: StepFunction> Loop<F> {
         Ok(())
     }
 }
+
+/// The first step at which ranks ask each other, if no run begins there.
+const FIRST_ASKED: u64 = 8;
 
 /// The first of the steps that repeat, and their period. They are at least two periods, and more than the
 /// steps before them, which may differ. `None` if no steps repeat yet.

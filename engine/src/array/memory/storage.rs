@@ -28,7 +28,7 @@ use crate::config::{config, say};
 use crate::device::Buffer;
 use crate::error::Result;
 use crate::index::{self, Along, Distribution, Index, Region};
-use crate::plan::{Plan, Scope};
+use crate::plan::{LinkTraffic, Plan, Scope};
 use crate::program::{CopyMode, Place, Schedule, copy_box};
 use crate::team::Team;
 /// The parts of one array.
@@ -503,6 +503,15 @@ pub(crate) fn moving_plan(
 /// Who is colocated matters to copies alone.
 fn copies_at_hand(from: &Distribution, teams: (&Team, &Team)) -> Vec<Option<usize>> {
     if from.has_copies() { colocated(teams.0, teams.1) } else { Vec::new() }
+}
+
+/// Whether a link is between two members. The n-th members of different teams on a device are the same.
+pub(crate) fn between_members<'t>(from: &'t Team, to: &'t Team) -> impl Fn(&LinkTraffic) -> bool + 't {
+    let member = |team: &Team, member: usize| {
+        let device = team.device_of(member);
+        (device, (0..member).filter(|&other| team.device_of(other) == device).count())
+    };
+    move |link| member(from, link.from_part) != member(to, link.to_part)
 }
 
 /// For every member of `to`, the member of `from` that is the same: of one team, the one with its number;

@@ -1,7 +1,7 @@
 //! Work of several devices and their streams, prepared to be queued by one call.
 
 use crate::config::{config, say};
-use crate::device::driver::{DriverError, Job, Opaque, Stream, StreamWork};
+use crate::device::driver::{DriverError, Job, Opaque, Stream, StreamWork, WordOp};
 use crate::device::handle::{CopyRegion, Device};
 use crate::error::Result;
 
@@ -49,6 +49,12 @@ impl<'a> StreamGraphBuilder<'a> {
         let target = (to.driver(), what.to, what.to_offset);
         self.work.push(StreamWork::Copy { source, target, stream, bytes: what.bytes });
         Ok(())
+    }
+
+    /// Operations on words of a device's memory, in order.
+    pub(crate) fn words(&mut self, device: &'a Device, stream: Stream, ops: &'a [WordOp]) {
+        self.uses(device);
+        self.work.push(StreamWork::Words { on: device.driver(), stream, ops });
     }
 
     /// A wait, as [`Device::after`].

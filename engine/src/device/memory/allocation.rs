@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use crate::error::{Error, Result};
 
@@ -67,6 +67,8 @@ pub struct Allocation {
     pub(in crate::device) reuse: Option<Reuse>,
     /// The number of its loans: memory on loan is not leased again.
     pub(in crate::device) lent: AtomicU32,
+    /// Why its contents are lost, if they are: who uses it gets that as an error.
+    pub(crate) lost: OnceLock<String>,
     pub(in crate::device) memory: Box<dyn DeviceMemory>,
 }
 
@@ -120,8 +122,8 @@ impl Allocation {
         reuse: Option<Reuse>,
         memory: Box<dyn DeviceMemory>,
     ) -> Allocation {
-        let (id, lent) = (next_id(), AtomicU32::new(0));
-        Allocation { id, bytes, device, read_only: false, reuse, lent, memory }
+        let (id, lent, lost) = (next_id(), AtomicU32::new(0), OnceLock::new());
+        Allocation { id, bytes, device, read_only: false, reuse, lent, lost, memory }
     }
 
     /// Stands for memory in commands that get theirs before they run.
@@ -224,6 +226,9 @@ impl Pool {
     pub(in crate::device) fn release(&mut self, allocation: &Arc<Allocation>) {
         let Some(reuse) = allocation.reuse else { return };
         self.usage.in_use_bytes -= allocation.bytes;
+        if allocation.lost.get().is_some() {
+            return;
+        }
         self.usage.cached_bytes += allocation.bytes;
         let sized = self.free.entry((reuse, allocation.bytes)).or_default();
         sized.insert(allocation.id, Arc::clone(allocation));

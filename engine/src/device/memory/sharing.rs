@@ -199,6 +199,21 @@ impl Device {
         Ok(IpcEvent { device: self.clone(), event })
     }
 
+    /// Whether its streams wait for words of its memory that other processes write.
+    pub(crate) fn has_words(&self) -> Result<bool> {
+        self.driver().sharing().map_or(Ok(false), Sharing::has_words).map_err(|e| self.failed(e))
+    }
+
+    /// Lets every wait for words of an allocation pass, once, whatever the device waits for.
+    pub(crate) fn release_words(&self, words: &Allocation, offsets: &[u64]) -> Result<()> {
+        self.ipc(|gpu| gpu.release(words, offsets))
+    }
+
+    /// Whether all work queued on the stream `Compute` so far is done; waits for nothing.
+    pub(crate) fn is_done(&self) -> Result<bool> {
+        self.ipc(|gpu| gpu.is_done())
+    }
+
     fn on_shared(&self, call: impl FnOnce(&dyn Sharing) -> DriverResult<()>) -> Result<()> {
         self.driver().sharing().map_or(Ok(()), call).map_err(|e| self.failed(e))
     }

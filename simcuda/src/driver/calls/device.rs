@@ -120,7 +120,8 @@ fn value(config: &Config, attribute: u32) -> Option<i32> {
         16 => config.multiprocessors as i32,
         75 => sm / 10,
         76 => sm % 10,
-        115 => 0, // memory pools
+        115 => 0,      // memory pools
+        93 | 122 => 1, // 64-bit stream memory operations
         _ => return None,
     })
 }

@@ -7,6 +7,7 @@ mod image;
 mod launch;
 mod memory;
 mod stream;
+mod words;
 
 use super::abi::{Code, Outcome};
 use super::config::{Config, Failure};
@@ -15,9 +16,8 @@ use crate::report::say;
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, PoisonError};
 
-static DRIVER: Mutex<Option<Driver>> = Mutex::new(None);
+use super::turn::Turn;
 
 thread_local! {
     /// The device whose primary context is current on this thread.
@@ -199,7 +199,7 @@ use exports;
 /// Every exported symbol.
 fn symbols() -> Vec<(&'static str, *const c_void)> {
     let tables = [copy::table(), device::table(), launch::table()];
-    [tables.concat(), memory::table(), stream::table()].concat()
+    [tables.concat(), memory::table(), stream::table(), words::table()].concat()
 }
 
 /// The current device of this thread.
@@ -237,7 +237,8 @@ fn locked(
     if CURRENT.try_with(|_| ()).is_err() {
         return Err(Code::DEINITIALIZED);
     }
-    let mut driver = DRIVER.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut turn = Turn::take();
+    let driver = turn.driver();
     if driver.is_none() {
         let known = |symbol: &str| symbols().iter().any(|(name, _)| *name == symbol);
         let config = Config::from_env(known).map_err(|text| {
@@ -254,11 +255,13 @@ fn locked(
             .fault(&format!("{symbol} was called in a process forked from {process}, which started CUDA"));
         return Err(Code::NOT_INITIALIZED);
     }
+    let waits = driver.host_waits;
     let outcome = admitted(driver, symbol, needs).and_then(|device| body(driver, device));
     if driver.config.trace {
         let code = outcome.err().map_or(0, |code| code.0);
         let name = Code::text(code).map_or("?", |(name, _)| name.to_str().unwrap_or("?"));
-        driver.report.line(&format!("{symbol}{} = {name}", shown()));
+        let waited = if driver.host_waits > waits { ", the host waited" } else { "" };
+        driver.report.line(&format!("{symbol}{} = {name}{waited}", shown()));
     }
     outcome
 }

@@ -38,6 +38,20 @@ exports! {
         driver.wait_healthy(&clock, driver.streams[stream].device)
     }
 
+    fn cuStreamQuery(stream: Opaque) Init, |driver, _device| {
+        let stream = driver.stream(stream, current())?;
+        driver.refuse_captured_stream(stream, "cuStreamQuery")?;
+        driver.refuse_unsafe_in_capture("cuStreamQuery")?;
+        let clock = driver.end_of(stream);
+        driver.drift();
+        driver.healthy(driver.streams[stream].device)?;
+        if !driver.reached(&clock) {
+            return Err(Code::NOT_READY);
+        }
+        driver.host.join(&clock);
+        Ok(())
+    }
+
     fn cuStreamWaitEvent(stream: Opaque, event: Opaque, flags: u32) Init, |driver, _device| {
         if flags != 0 {
             return Err(not_simulated(driver, "a wait with flags"));

@@ -14,6 +14,7 @@ use crate::config::config;
 use crate::device::Stream;
 use crate::device::cuda::driver::copies::Staging;
 use crate::device::cuda::driver::primary::{During, Event, LoadedModule, Primary, Purpose, RetiredModules};
+use crate::device::cuda::driver::words::AsideStream;
 use crate::device::cuda::error::CudaError;
 use crate::device::driver::{Job, Opaque, own};
 use crate::device::memory::{Allocation, DeviceMemory};
@@ -79,6 +80,8 @@ pub(super) struct CudaFacts {
     multiprocessors: u32,
     /// True for a driver that computes on the processor, which tests use.
     pub is_simulated: bool,
+    /// Whether streams wait for 64-bit words, also in graphs.
+    pub has_words: bool,
     /// The target that kernels are written for.
     pub target: PtxTarget,
 }
@@ -96,6 +99,8 @@ pub(super) struct CudaDevice {
     pub retired: Arc<RetiredModules>,
     /// The devices whose direct access was tried already, with whatever outcome.
     reached: Mutex<BTreeSet<sys::CUdevice>>,
+    /// For writes that wait for no work, once needed.
+    pub aside: OnceLock<AsideStream>,
 }
 
 /// The number of devices that the driver shows.
@@ -160,9 +165,9 @@ impl CudaDevice {
         let staging = Mutex::new(Staging::new(&primary));
         let end = || Event::new(&primary, Purpose::Order);
         let ends = [end()?, end()?];
-        let (scratch, reached) = Default::default();
+        let (scratch, reached, aside) = Default::default();
         let retired = Arc::new(RetiredModules::new(&primary));
-        Ok(CudaDevice { primary, facts, staging, ends, scratch, retired, reached })
+        Ok(CudaDevice { primary, facts, staging, ends, scratch, retired, reached, aside })
     }
 
     pub(super) fn new_buffer(&self, bytes: u64) -> Result<CudaBuffer, CudaError> {
@@ -282,6 +287,9 @@ fn facts(device: sys::CUdevice) -> Result<CudaFacts, CudaError> {
     }
     Ok(CudaFacts {
         is_simulated: name.contains("simulated"),
+        // Graphs have them from CUDA 11.7 on, and without a setting of the kernel module from 12 on.
+        has_words: driver >= 12_000
+            && attribute(Attribute::CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS)? != 0,
         multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.max(1) as u32,
         name,
         target,

@@ -11,6 +11,7 @@ use super::gpu::{CudaBuffer, CudaDevice, within};
 use super::gpu::{Function, plan_of, program, queue};
 use super::primary::capturing;
 use super::primary::{During, Event, Primary, Purpose};
+use super::words::{WordBatch, queue_words};
 use crate::device::Stream;
 use crate::device::cuda::error::CudaError;
 use crate::device::driver::{Driver, Job, Program, StreamWork};
@@ -80,6 +81,7 @@ enum Work<K> {
         source: u64,
         bytes: usize,
     },
+    Words(WordBatch),
     /// It waits for another branch.
     After(usize),
 }
@@ -129,6 +131,17 @@ impl CudaDevice {
                     }
                     let (source, target) = (within(source.1, source.2), within(target.1, target.2));
                     (plan.branch(taker, stream)?, Work::Copy { target, source, bytes: bytes as usize })
+                }
+                StreamWork::Words { on, stream, ops } => {
+                    let Some(gpu) = gpu(on) else { return Ok(None) };
+                    let on = plan.branch(gpu, stream)?;
+                    let ops = ops.iter().map(|op| (within(&op.memory, op.offset), op.gives));
+                    // What follows at once is one batch.
+                    match plan.steps.last_mut() {
+                        Some(Step { on: last, work: Work::Words(all) }) if *last == on => all.extend(ops),
+                        _ => plan.steps.push(Step { on, work: Work::Words(ops.collect()) }),
+                    }
+                    continue;
                 }
                 StreamWork::Wait { first, then } => {
                     let (Some(one), Some(other)) = (gpu(first.0), gpu(then.0)) else { return Ok(None) };
@@ -185,6 +198,7 @@ impl<'a> Plan<'a> {
                     Work::Kernels(placed.collect::<Result<Placed, CudaError>>()?)
                 }
                 Work::Copy { target, source, bytes } => Work::Copy { target, source, bytes },
+                Work::Words(ops) => Work::Words(ops),
                 Work::After(first) => Work::After(first),
             };
             Ok(Step { on, work })
@@ -215,6 +229,7 @@ impl Branch<'_> {
     fn queue(&self, work: &Work<Placed>, all: &[Branch]) -> Result<(), CudaError> {
         match work {
             Work::After(first) => self.after(&all[*first]),
+            Work::Words(ops) => self.gpu.primary.with(|| queue_words(self.stream, ops)),
             Work::Kernels(placed) => self
                 .gpu
                 .primary

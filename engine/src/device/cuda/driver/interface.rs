@@ -219,6 +219,19 @@ impl Sharing for CudaDevice {
         self.primary.with(|| open().during("opening another process's event"))?;
         Ok(Box::new(Event::opened(&self.primary, raw)))
     }
+
+    fn has_words(&self) -> DriverResult<bool> {
+        Ok(self.facts.has_words && self.aside().map(|_| true)?)
+    }
+
+    fn release(&self, words: &Allocation, offsets: &[u64]) -> DriverResult<()> {
+        let words: Vec<u64> = offsets.iter().map(|&offset| within(words, offset)).collect();
+        Ok(self.released(&words)?)
+    }
+
+    fn is_done(&self) -> DriverResult<bool> {
+        Ok(self.has_computed()?)
+    }
 }
 
 impl SharedEvent for Event {

@@ -16,6 +16,7 @@ mod interface;
 mod primary;
 #[cfg(test)]
 mod tests;
+mod words;
 
 pub(in crate::device) use gpu::count;
 pub use gpu::{absence, library};

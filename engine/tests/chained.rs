@@ -1,0 +1,324 @@
+//! Loops whose steps have their messages in them: ranks of one machine, each a process with CUDA devices, whose
+//! devices exchange halos while no host waits. Without the simulated driver, whose calls are counted, each
+//! test prints why it is skipped.
+#![cfg(target_os = "linux")]
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod found;
+mod other;
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::process::Child;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use partita::prelude::*;
+use partita::wire::job;
+
+fn is_simulated() -> bool {
+    let is_it = |device: &Device| device.kind() == DeviceKind::Cuda && device.is_software();
+    let found = found::devices().iter().any(is_it);
+    if !found {
+        println!("skipped: cuda-chained (the simulated driver is needed, which prints its calls)");
+    }
+    found
+}
+
+/// A process, and the file of what it prints: a pipe that nobody reads would stop it.
+type Rank = (Child, PathBuf);
+
+/// Starts an ignored test of this file as the ranks of a job.
+fn start(test: &str, ranks: usize, settings: &[(&str, String)]) -> Vec<Rank> {
+    static JOBS: AtomicUsize = AtomicUsize::new(0);
+    let id = format!("chained-{}-{}", std::process::id(), JOBS.fetch_add(1, Ordering::Relaxed));
+    let rank = |rank: usize| {
+        let mut command = other::test(test);
+        command.env("RANK", rank.to_string()).env("WORLD_SIZE", ranks.to_string());
+        command.env("LOCAL_WORLD_SIZE", ranks.to_string()).env("TORCHELASTIC_RUN_ID", &id);
+        command.env("PARTITA_THREADS", "1").env("PARTITA_SIM_DEVICES", "4");
+        command.envs(settings.iter().map(|(name, value)| (name, value)));
+        let path = std::env::temp_dir().join(format!("partita-{id}-{rank}"));
+        let file = File::create(&path).unwrap();
+        (command.stdout(file.try_clone().unwrap()).stderr(file).spawn().unwrap(), path)
+    };
+    (0..ranks).map(rank).collect()
+}
+
+/// Whether each rank succeeded, and what it printed; those that have not ended in time are killed, and a
+/// stopped one is.
+fn ends(mut ranks: Vec<Rank>, stopped: Option<usize>, limit: Duration) -> Vec<(bool, String)> {
+    let begin = Instant::now();
+    let runs =
+        |(rank, (child, _)): (usize, &mut Rank)| Some(rank) != stopped && child.try_wait().unwrap().is_none();
+    while begin.elapsed() < limit && ranks.iter_mut().enumerate().any(runs) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let hangs: Vec<bool> = ranks.iter_mut().enumerate().map(runs).collect();
+    ranks.iter_mut().for_each(|(child, _)| drop(child.kill()));
+    let end = |((mut child, path), hangs): (Rank, bool)| {
+        let succeeded = child.wait().unwrap().success();
+        let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+        std::fs::remove_file(path).unwrap();
+        (succeeded, if hangs { format!("{text}\nIT HANGS") } else { text })
+    };
+    let all: Vec<(bool, String)> = ranks.into_iter().zip(hangs).map(end).collect();
+    assert!(all.iter().all(|(_, text)| !text.ends_with("HANGS")), "{all:#?}");
+    all
+}
+
+/// The team of this rank, on a device of its own.
+fn team(parts: usize) -> Team {
+    let rank: usize = std::env::var("RANK").unwrap().parse().unwrap();
+    Team::world_on(&[Device::cuda(rank).unwrap()], parts).unwrap()
+}
+
+/// Ends together with the other ranks: the harness would not.
+fn leave() -> ! {
+    std::process::exit(if job::leave() { 0 } else { 1 })
+}
+
+type StepOf = fn(&mut [Array]) -> partita::Result<()>;
+
+/// In place.
+fn star5(state: &mut [Array]) -> partita::Result<()> {
+    let u = &state[0];
+    let sides = u.slice(&s![..-2, 1..-1]) + u.slice(&s![2.., 1..-1]) + u.slice(&s![1..-1, ..-2]);
+    let next = 0.125 * (sides + u.slice(&s![1..-1, 2..])) + 0.5 * u.slice(&s![1..-1, 1..-1]);
+    state[0].assign(&s![1..-1, 1..-1], &next)
+}
+
+/// Around all edges; two memories take turns.
+fn around(state: &mut [Array]) -> partita::Result<()> {
+    let u = &state[0];
+    let sides = u.roll(&[1, 0]) + u.roll(&[-1, 0]) + u.roll(&[0, 1]) + u.roll(&[0, -1]);
+    state[0] = 0.125 * sides + 0.5 * u;
+    Ok(())
+}
+
+/// Two arrays; three memories take turns.
+fn wave(state: &mut [Array]) -> partita::Result<()> {
+    let (u, before) = (state[0].clone(), state[1].clone());
+    let sides = u.slice(&s![..-2, 1..-1]) + u.slice(&s![2.., 1..-1]) + u.slice(&s![1..-1, ..-2]);
+    let change = sides + u.slice(&s![1..-1, 2..]) - 4.0 * u.slice(&s![1..-1, 1..-1]);
+    let inner = 2.0 * u.slice(&s![1..-1, 1..-1]) - before.slice(&s![1..-1, 1..-1]) + 0.1 * change;
+    let mut next = &u * 1.0;
+    next.assign(&s![1..-1, 1..-1], &inner)?;
+    (state[0], state[1]) = (next, u);
+    Ok(())
+}
+
+/// Two arrays of different types, each in the halo of the other.
+fn pair(state: &mut [Array]) -> partita::Result<()> {
+    let (u, v) = (&state[0], &state[1]);
+    let next = 0.5 * u.slice(&s![1..-1]) + 0.25 * (v.slice(&s![..-2]) - v.slice(&s![2..])).cast(DType::F32);
+    let other = 0.5 * v.slice(&s![1..-1]) + 0.25 * (u.slice(&s![2..]) - u.slice(&s![..-2])).cast(DType::F64);
+    state[0].assign(&s![1..-1], &next)?;
+    state[1].assign(&s![1..-1], &other)
+}
+
+/// Three dimensions.
+fn star7(state: &mut [Array]) -> partita::Result<()> {
+    let u = &state[0];
+    let inner =
+        |a: std::ops::Range<i64>, b: std::ops::Range<i64>, c: std::ops::Range<i64>| u.slice(&s![a, b, c]);
+    let sum = inner(0..10, 1..7, 1..5) + inner(2..12, 1..7, 1..5) + inner(1..11, 0..6, 1..5);
+    let sum = sum + inner(1..11, 2..8, 1..5) + inner(1..11, 1..7, 0..4) + inner(1..11, 1..7, 2..6);
+    let next = 0.0625 * sum + 0.5 * inner(1..11, 1..7, 1..5);
+    state[0].assign(&s![1..11, 1..7, 1..5], &next)
+}
+
+const PROGRAMS: [(&str, StepOf, &[i64], usize); 5] = [
+    ("star5", star5, &[24, 18], 1),
+    ("around", around, &[24, 18], 1),
+    ("wave", wave, &[24, 18], 2),
+    ("pair", pair, &[32, 5], 2),
+    ("star7", star7, &[12, 8, 6], 1),
+];
+
+#[test]
+fn steps_with_messages_in_them_give_the_same_bits_and_no_host_waits() {
+    if !is_simulated() {
+        return;
+    }
+    let mut ran = 0;
+    let soak = std::env::var("PARTITA_SOAK").ok().and_then(|text| text.parse().ok()).unwrap_or(3);
+    for (seed, (ranks, parts)) in
+        [(2, 1), (3, 1), (4, 1), (2, 2)].into_iter().cycle().take(4 * soak / 3).enumerate()
+    {
+        let log = std::env::temp_dir().join(format!("partita-chained-{}-{seed}", std::process::id()));
+        let settings = [
+            ("PARTITA_SIM_TRACE", "1".to_owned()),
+            ("PARTITA_SIM_SEED", seed.to_string()),
+            ("PARTITA_SIM_LOG", log.to_str().unwrap().to_owned()),
+            ("CHAINED_PARTS", parts.to_string()),
+        ];
+        let jobs = start("child_runs_programs", ranks, &settings);
+        for (rank, (succeeded, text)) in ends(jobs, None, Duration::from_secs(120)).into_iter().enumerate() {
+            let said =
+                text.lines().filter(|line| !line.starts_with("simcuda: cu")).collect::<Vec<_>>().join("\n");
+            assert!(succeeded, "rank {rank} of {ranks}, {parts} parts, seed {seed}: {said}");
+            for (name, ..) in PROGRAMS {
+                let replays = text.split(&format!("{name} replays\n")).nth(1).unwrap();
+                let replays = replays.split(&format!("{name} ends\n")).next().unwrap();
+                let count = |call: &str| replays.lines().filter(|line| line.contains(call)).count();
+                // Eight or six steps together, and some one by one.
+                let launches = count("cuGraphLaunch");
+                assert!(launches <= REPLAYS as usize / 6 + 12, "{name}: {launches}");
+                // The watch asks from time to time.
+                let calls = count("simcuda: cu") - count("cuCtx") - count("cuStreamQuery");
+                assert_eq!((calls, count("the host waited")), (launches, 0), "{name}: {replays}");
+                println!("{name} on {ranks} ranks of {parts} parts: {launches} launches in {REPLAYS} steps");
+                ran += 1;
+            }
+        }
+        assert!(!log.exists(), "{}", std::fs::read_to_string(&log).unwrap());
+    }
+    println!("ran: cuda-chained {ran}");
+}
+
+const REPLAYS: u64 = 48;
+
+#[test]
+#[ignore = "run by another test, as ranks"]
+fn child_runs_programs() {
+    let parts: usize = std::env::var("CHAINED_PARTS").unwrap().parse().unwrap();
+    let team = team(parts);
+    for (name, step, shape, arrays) in PROGRAMS {
+        let begun = |team: &Team| {
+            let dist = Distribution::builder(shape).parts(team.size()).build().unwrap();
+            let array = |k: usize| {
+                let value = |at: &[i64]| ((at[0] * 7 + at[1] * (5 + 6 * k as i64)) % 19) as f32 * 0.25;
+                let array = Array::from_fn(team, &dist, value).unwrap();
+                if k == 1 && name == "pair" { array.cast(DType::F64) } else { array }
+            };
+            Loop::new((0..arrays).map(array).collect(), step)
+        };
+        let alone = Team::on(&[Device::host()], team.size()).unwrap();
+        let (mut chained, mut on_host) = (begun(&team), begun(&alone));
+        let compare = |chained: &Loop<StepOf>, on_host: &Loop<StepOf>, when: &str| {
+            for (one, other) in chained.state().iter().zip(on_host.state()) {
+                assert!(one.to_bytes().unwrap() == other.to_bytes().unwrap(), "{name}: {when}");
+            }
+        };
+        // Between runs the state is read and kept, and sums are made.
+        let mut kept = Vec::new();
+        for (turn, count) in [11, 8, 1, 17, 0, 24, 3].into_iter().enumerate() {
+            chained.run(count).unwrap();
+            on_host.run(count).unwrap();
+            if turn % 2 == 0 {
+                compare(&chained, &on_host, "after a run");
+                kept.push((chained.state()[0].clone(), on_host.state()[0].to_bytes().unwrap()));
+            }
+            let sum = |of: &Loop<StepOf>| of.state()[0].sum(&[]).to_bytes().unwrap();
+            assert_eq!(sum(&chained), sum(&on_host), "{name}: sum after {count}");
+        }
+        for (array, bytes) in &kept {
+            assert!(&array.to_bytes().unwrap() == bytes, "{name}: a state that was kept");
+        }
+        assert!(chained.explain().contains("no host waits"), "{name}: {}", chained.explain());
+        drop(kept);
+        chained.run(1).unwrap();
+        team.wait().unwrap();
+        eprintln!("{name} replays");
+        chained.run(REPLAYS).unwrap();
+        eprintln!("{name} ends");
+        on_host.run(1 + REPLAYS).unwrap();
+        compare(&chained, &on_host, "at the end");
+    }
+    drop(team);
+    leave();
+}
+
+/// Rank 1 fails at a point: the others name it within 5 s, and no process hangs.
+#[test]
+fn ranks_that_end_are_named_while_devices_wait_for_them() {
+    if !is_simulated() {
+        return;
+    }
+    let (mut ran, mut seed) = (0, 0);
+    let passes: &[usize] = if std::env::var("PARTITA_FAULT_STRIDE").is_ok_and(|n| n == "1") {
+        &[0, 1, 2, 3, 5, 8, 9, 13, 20]
+    } else {
+        &[1, 9]
+    };
+    for kind in ["error", "panic", "kill", "stop", "steps", "interrupt"] {
+        for point in ["loop-replay", "begin-collective"] {
+            for passes in passes {
+                let own = matches!(kind, "steps" | "interrupt");
+                if own && (point != "loop-replay" || *passes != 1) {
+                    continue;
+                }
+                // Those of the first steps, which the host makes.
+                let passes = passes + if point == "loop-replay" { 4 } else { 30 };
+                let fault = if own { String::new() } else { format!("1:{point}:{passes}:{kind}") };
+                let settings = [
+                    ("PARTITA_FAULT", fault.clone()),
+                    ("CHAINED_FAULT", kind.to_owned()),
+                    ("PARTITA_DEADLINE_SECONDS", "3".to_owned()),
+                    ("PARTITA_SIM_SEED", seed.to_string()),
+                ];
+                seed += 1;
+                let ranks = 2 + seed % 3;
+                let jobs = start("child_fails", ranks, &settings);
+                let stopped = (kind == "stop").then_some(1);
+                let ends = ends(jobs, stopped, Duration::from_secs(20));
+                let all = ends.iter().map(|(_, text)| &text[..]).collect::<Vec<_>>().concat();
+                assert!(own || all.contains("a fault on purpose now"), "{fault}: no fault: {all}");
+                for (rank, (_, text)) in ends.iter().enumerate().filter(|(rank, _)| *rank != 1) {
+                    let named = format!("on rank {rank} of {ranks}: rank 1 failed in ");
+                    // Of two ranks that differ neither is right.
+                    let named =
+                        text.contains(&named) || (kind == "steps" && text.contains("different things"));
+                    let seconds =
+                        text.split("seconds: ").nth(1).and_then(|rest| rest.split_whitespace().next());
+                    let seconds: f64 =
+                        seconds.unwrap_or_else(|| panic!("{fault} {kind}: {text}")).parse().unwrap();
+                    assert!(named && text.contains("reading raises"), "{fault} {kind}, rank {rank}: {text}");
+                    assert!(seconds < 5.0, "{fault}: {seconds} s: {text}");
+                    println!("{kind} {fault}: rank {rank} ended after {seconds} s");
+                    ran += 1;
+                }
+            }
+        }
+    }
+    println!("ran: cuda-chained-faults {ran}");
+}
+
+#[test]
+#[ignore = "run by another test, as ranks"]
+fn child_fails() {
+    let team = team(1);
+    let dist = Distribution::builder(&[24, 18]).parts(team.size()).build().unwrap();
+    let u = Array::from_fn(&team, &dist, |at| (at[0] + at[1]) as f32).unwrap();
+    let mut chained = Loop::new(vec![u], star5 as StepOf);
+    let mut begin = Instant::now();
+    let mut run = || -> partita::Result<()> {
+        chained.run(16)?;
+        assert!(chained.explain().contains("no host waits"), "{}", chained.explain());
+        for turn in 0..8 {
+            begin = Instant::now();
+            let is_it = team.rank() == 1 && turn == 2;
+            match std::env::var("CHAINED_FAULT").unwrap().as_str() {
+                "steps" if is_it => chained.run(37)?,
+                // As a program that gives up in the middle of a run of the others.
+                "interrupt" if is_it => {
+                    team.wire().unwrap().abort("interrupted");
+                    chained.run(36)?;
+                }
+                _ => chained.run(36)?,
+            }
+            team.wait()?;
+        }
+        chained.state()[0].to_vec::<f32>().map(drop)
+    };
+    let Err(error) = run() else { panic!("no fault happened") };
+    let seconds = begin.elapsed().as_secs_f64();
+    eprintln!("error: {error}\nseconds: {seconds}");
+    if chained.state()[0].to_vec::<f32>().is_err() && team.wait().is_ok() {
+        eprintln!("reading raises");
+    }
+    drop(chained);
+    drop(team);
+    leave();
+}
