@@ -1,7 +1,8 @@
 //! One rank of an MPI program, started by `mpirun -n N mpi WHAT`. `programs` compares what programs for many
 //! ranks read with one process, `cuda WORDS` does that on CUDA devices and asks that messages travel as the
 //! words say; `fault` passes every point at which `PARTITA_FAULT` can ask for a fault; in `ends` one rank
-//! ends in the middle, and in `numbers` one computes with another constant.
+//! ends in the middle, and in `numbers` one computes with another constant. In `communicators` the program
+//! uses rsmpi itself and hands over its communicators; in `threads` its threads may not use MPI.
 #![allow(clippy::unwrap_used)]
 
 #[path = "raw_access/communicator.rs"]
@@ -13,6 +14,11 @@ mod spmd;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use ::mpi::Threading;
+use ::mpi::collective::SystemOperation;
+use ::mpi::environment::initialize_with_threading;
+use ::mpi::topology::{Color, SimpleCommunicator};
+use ::mpi::traits::*;
 use partita::plan::Plan;
 use partita::prelude::*;
 use partita::transport::{Field, lower_between_ranks};
@@ -25,6 +31,8 @@ fn main() -> ExitCode {
         "cuda" => cuda(),
         "fault" => jobs::fault(),
         "ranks" => ranks(),
+        "communicators" => communicators(),
+        "threads" => threads(),
         "ends" => jobs::ends().map(|()| println!("ran: mpi-ends 1")),
         "numbers" => jobs::numbers().map(|()| println!("ran: mpi-numbers 1")),
         _ => {
@@ -99,5 +107,78 @@ fn ranks() -> partita::Result<()> {
     let (here, count) = job::on_this_machine();
     assert!(here < count && team.rank() < team.ranks());
     println!("ran: mpi-ranks 1");
+    Ok(())
+}
+
+/// Teams over communicators of rsmpi, which the program goes on using.
+fn communicators() -> partita::Result<()> {
+    let refused = |words: &str| {
+        let error = Team::from_communicator(&SimpleCommunicator::world(), 1).map(drop).unwrap_err();
+        assert!(error.to_string().contains(words), "{error}");
+    };
+    refused("given not yet");
+    let (universe, _) = initialize_with_threading(Threading::Serialized).unwrap();
+    let world = universe.world();
+    let (rank, size) = (world.rank(), world.size());
+    // Colors in another order than ranks, and within each color ranks turned around.
+    let half = world.split_by_color_with_key(Color::with_value((rank + 1) % 2), -rank).unwrap();
+    let duplicate = world.duplicate();
+    let group = world.group().include(&(0..size).step_by(2).collect::<Vec<_>>());
+    let even = world.split_by_subgroup_collective(&group);
+    let all: [&dyn Communicator; 2] = [&world, &duplicate];
+    let mut teams = Vec::new();
+    for communicator in
+        all.into_iter().chain([&half as &dyn Communicator]).chain(even.as_ref().map(|c| c as _))
+    {
+        let team = Team::from_communicator(communicator, 2)?;
+        let mine = (communicator.rank() as usize, communicator.size() as usize);
+        assert_eq!((team.rank(), team.ranks(), team.size()), (mine.0, mine.1, 2 * mine.1));
+        let u = of_world_rank(&team, rank)?;
+        // The program's own messages on the communicator, while the array is not computed yet.
+        let mut ranks = 0;
+        communicator.all_reduce_into(&rank, &mut ranks, SystemOperation::sum());
+        assert_eq!(u.sum(&[]).item::<i64>()?, i64::from(20 * ranks), "the world's ranks of {mine:?}");
+        // Equal teams, so arrays of both mix.
+        let again = Team::from_communicator(communicator, 2)?;
+        let twice = &u + &of_world_rank(&again, rank)?;
+        assert_eq!(twice.sum(&[]).item::<i64>()?, i64::from(40 * ranks));
+        teams.push((team, ranks));
+    }
+    // The communicators end, the teams do not; a new one may get the number of an old one.
+    drop((half, duplicate, even, group));
+    let later = world.split_by_color(Color::with_value(rank % 2)).unwrap();
+    let team = Team::from_communicator(&later, 1)?;
+    assert_eq!((team.rank(), team.ranks()), (later.rank() as usize, later.size() as usize));
+    for (team, ranks) in &teams {
+        assert_eq!(of_world_rank(team, rank)?.sum(&[]).item::<i64>()?, i64::from(20 * ranks));
+    }
+    world.barrier();
+    drop(later);
+    drop(universe);
+    refused("given one that has ended");
+    if size > 1 {
+        let late = of_world_rank(&teams[0].0, rank).and_then(|u| u.sum(&[]).item::<i64>());
+        let error = late.unwrap_err().to_string();
+        assert!(error.contains("MPI was finalized"), "{error}");
+    }
+    println!("ran: mpi-communicators {}", teams.len());
+    Ok(())
+}
+
+/// Twenty cells of each rank, in its two parts: its rank in the world.
+fn of_world_rank(team: &Team, rank: i32) -> partita::Result<Array> {
+    let dist = Distribution::builder(&[10 * team.size() as i64]).parts(team.size()).build()?;
+    let part: Vec<u8> = [i64::from(rank); 10].iter().flat_map(|cell| cell.to_ne_bytes()).collect();
+    Array::from_pieces(team, &dist, DType::I64, &[&part, &part])
+}
+
+/// A program that calls `mpi::initialize`, as most do, has too little thread support.
+fn threads() -> partita::Result<()> {
+    let universe = ::mpi::initialize().unwrap();
+    if ::mpi::environment::threading_support() < Threading::Serialized {
+        let error = Team::from_communicator(&universe.world(), 1).map(drop).unwrap_err().to_string();
+        assert!(error.contains("initialize_with_threading(Threading::Serialized)"), "{error}");
+        println!("ran: mpi-threads 1");
+    }
     Ok(())
 }

@@ -471,7 +471,7 @@ def test_arrays_that_change_from_step_to_step_are_refused(team):
     ("name", "work"),
     [
         ("sort", lambda u: u.__setitem__(..., np.sort(u))), ("histogram", lambda u: pt.histogram(u)), ("bincount", lambda u: np.bincount(u.astype(int))),
-        (r"u\[key\]", lambda u: u[u > 0.5]), (r"u\[key\] = value", lambda u: u.__setitem__(pt.argsort(u), 0.0)),
+        (r"len\(u\[mask\]\)", lambda u: len(u[u > 0.5])), (r"u\[key\] = value", lambda u: u.__setitem__(pt.argsort(u), 0.0)),
         ("float", lambda u: float(u[0])), ("bool", lambda u: 1 if u[0] > 0 else 0), ("solve", lambda u: pt.linalg.solve(pt.eye(6), u)),
         ("nonzero", lambda u: pt.nonzero(u)), ("item", lambda u: u[0].item()), ("tolist", lambda u: u.tolist()),
     ],
@@ -482,3 +482,88 @@ def test_what_a_step_must_not_do_is_refused_by_the_name_that_it_called(host_team
 
     with pytest.raises(ValueError, match=f"^{name}: .*a step that only computes.*; [a-z]"):
         pt.Loop(step).run(pt.linspace(0, 1, 6, device=host_team), steps=3)
+
+
+MASK, PLACES, TABLE = np.arange(24) % 3 == 0, np.array([3, 1, 20, 7]), np.linspace(0, 1, 5)
+
+
+def _by_names(np, u, mask, places):
+    chosen = u > 0.25
+    u[chosen] = np.sqrt(u[chosen]) * 0.5 + 1 / (1 + u[chosen])
+    u[u < 0] *= -1
+    u[mask] = u[mask] * 0.5
+    return u
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda np, u, mask, places: u.__setitem__(u > 0.5, 0.25),
+        lambda np, u, mask, places: u.__setitem__((u > 0.2) & (u < 0.8), u[(u > 0.2) & (u < 0.8)] + 0.1),
+        lambda np, u, mask, places: u.__setitem__(u > 0.5, (u * 0.5)[u > 0.5]),
+        lambda np, u, mask, places: u.__setitem__(mask, 1 - u[mask]),
+        lambda np, u, mask, places: u.__setitem__(places, 0.5 * u[places]),
+        lambda np, u, mask, places: u - u[u > 0.3].max() * 0.1 + u[u > 0.3].min() * 0.01,
+        lambda np, u, mask, places: np.where(u[u > 0].any() & (u[u > 0] < 9).all(), u * 0.5, u),
+        lambda np, u, mask, places: u + 0.1 * np.gradient(u, 0.5),
+        lambda np, u, mask, places: np.interp(u, [0, 0.25, 0.5, 0.75, 1], TABLE),
+        lambda np, u, mask, places: u * 0.5 + 0.1 * np.digitize(u, [1, 0.4, 0.1]),
+        lambda np, u, mask, places: np.fft.irfft(np.fft.rfft(u[:23]), n=23).sum() * 0.01 + u * 0.5,
+        lambda np, u, mask, places: u * 0.5 + [0.25] * 24,
+        _by_names,
+    ],
+)
+def test_everyday_statements_of_a_step_are_those_of_numpy(devices, parts, work):
+    host = np.random.default_rng(3).normal(size=24)
+    u = pt.asarray(host, dist=pt.Distribution((24,), team=pt.Team(parts, devices)))
+    mask, places = pt.asarray(MASK, dist=u.dist), pt.asarray(PLACES, team=u.team)
+    for _ in range(11):
+        changed = work(np, host, MASK, PLACES)
+        host = host if changed is None else changed
+    loop = pt.Loop(lambda u: work(pt, u, mask, places))
+    loop.run(u, steps=11)
+    assert loop.is_replaying
+    np.testing.assert_allclose(u.numpy(), host, rtol=1e-12, atol=1e-15)
+
+
+def test_elements_by_a_mask_in_a_step_know_their_mask_only(host_team):
+    def run(work):
+        pt.Loop(lambda u: work(u) and None).run(pt.linspace(0, 1, 6, device=host_team), steps=2)
+
+    with pytest.raises(ValueError, match=r"^u\[mask\] = v\[mask\]: expected the same mask .*; name it once"):
+        run(lambda u: u.__setitem__(u > 0.5, u[u > 0.25]))
+    with pytest.raises(ValueError, match=r"^u\[mask\]: expected numbers .*given those of another mask; name"):
+        run(lambda u: u[u > 0.5] + u[u > 0.25])
+    with pytest.raises(ValueError, match=r"^u\[mask\].sort: expected arithmetic, .*; use where"):
+        run(lambda u: u[u > 0.5].sort())
+
+
+@pytest.mark.parametrize("kind", ["int16", "uint8", "bool", "float32"])
+def test_extremes_by_a_mask_that_selects_nothing_are_those_of_the_type(host_team, kind):
+    u, low, high = pt.ones(4, dtype=kind, device=host_team), pt.zeros(1, dtype=kind, device=host_team), pt.zeros(1, dtype=kind, device=host_team)
+
+    def step(u, low, high):
+        nothing = u[u == 0]
+        low[...], high[...] = nothing.min(), nothing.max()
+
+    pt.Loop(step).run(u, low, high, steps=2)
+    limits = {"bool": (True, False), "float32": (np.inf, -np.inf)}
+    expected = limits[kind] if kind in limits else (np.iinfo(kind).max, np.iinfo(kind).min)
+    assert (low.item(), high.item()) == expected
+
+
+def test_a_step_reads_what_never_changes_and_nothing_else(host_team):
+    constant, table, u = pt.asarray([0.5, 2.0], device=host_team), pt.asarray([0.0, 64.0], device=host_team), pt.ones(4, device=host_team)
+    pt.Loop(lambda u: u.__imul__(float(constant.numpy()[1]))).run(u, steps=5)
+    assert u.tolist() == [32.0] * 4
+    pt.Loop(lambda u: u.__setitem__(..., pt.interp(u, table, table) + 1)).run(u, steps=5)
+    assert u.tolist() == [37.0] * 4
+    kept = pt.zeros(1, device=host_team)
+
+    def step(u):
+        u += float(kept[0])
+        kept[...] = u[0]
+
+    with pytest.raises(ValueError, match="^float: .*what never changes before them"):
+        pt.Loop(step).run(u, steps=5)

@@ -24,7 +24,7 @@ pub use host::files as io;
 pub use host::over::{by_index, for_each_chunk};
 pub use host::part::{Cells, Part};
 pub use host::read::Element;
-pub use host::request::Requested;
+pub use host::request::{PendingRequest, Requested};
 pub use host::writable::{Home, Writable, WritableGuard};
 pub use loops::depth::time_per_step;
 pub use loops::numbers::{Numbered, StepFunction};

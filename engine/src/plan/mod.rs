@@ -5,6 +5,9 @@
 //! the modules that execute a plan.
 
 mod moves;
+mod overlaps;
 mod redistribution;
+mod scope;
 
 pub use moves::{AxisSubset, Explanation, LinkTraffic, Move, MoveOp, Pairs, Plan};
+pub use scope::{Near, Scope};

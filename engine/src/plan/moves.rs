@@ -4,8 +4,10 @@
 //!
 //! Other files of this module construct and check plans; the transport of a link is chosen elsewhere.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::index::{ErrorKind, Index, IndexError, Region, Result};
@@ -90,11 +92,60 @@ impl Move {
 
 /// Moves between the parts of a source and the parts of a destination, in a fixed order: by receiving part,
 /// then sending part, then region. The order of [`MoveOp::Add`] moves is the order of the additions.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+///
+/// A plan lists all of them, or those of one rank's parts, see [`Scope`](super::Scope). Its hash is one of
+/// what it follows from: equal on all ranks, whichever moves they list.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Plan {
     pub(super) from_parts: usize,
     pub(super) to_parts: usize,
     pub(super) moves: Vec<Move>,
+    /// What is known of all moves, if these are one rank's.
+    pub(super) whole: Option<WholePlan>,
+}
+
+/// Numbers of a plan of which one rank's moves are listed.
+#[derive(Clone)]
+pub(super) struct WholePlan {
+    pub moves: u64,
+    /// Those between different parts, and their elements.
+    pub messages: u64,
+    pub elements: u64,
+    /// Whether some go from one rank to another.
+    pub crosses: bool,
+    pub fingerprint: u64,
+    /// Makes the whole plan.
+    pub again: Option<Arc<dyn Fn() -> Result<Plan> + Send + Sync>>,
+}
+
+impl WholePlan {
+    fn numbers(&self) -> [u64; 5] {
+        [self.moves, self.messages, self.elements, u64::from(self.crosses), self.fingerprint]
+    }
+}
+
+impl PartialEq for WholePlan {
+    fn eq(&self, other: &WholePlan) -> bool {
+        self.numbers() == other.numbers()
+    }
+}
+
+impl Eq for WholePlan {}
+
+impl fmt::Debug for WholePlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.numbers().fmt(f)
+    }
+}
+
+impl Hash for Plan {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.from_parts, self.to_parts).hash(state);
+        match &self.whole {
+            Some(whole) => whole.fingerprint.hash(state),
+            None => self.moves.hash(state),
+        }
+    }
 }
 
 impl Plan {
@@ -115,7 +166,7 @@ impl Plan {
         }
         moves.retain(|m| !m.from.is_empty());
         moves.sort_unstable_by(Move::order);
-        Ok(Plan { from_parts, to_parts, moves })
+        Ok(Plan { from_parts, to_parts, moves, whole: None })
     }
 
     /// The number of parts of the source.
@@ -128,7 +179,7 @@ impl Plan {
         self.to_parts
     }
 
-    /// All moves, in the plan's order.
+    /// The moves that it lists, in the plan's order.
     pub fn moves(&self) -> &[Move] {
         &self.moves
     }
@@ -140,9 +191,48 @@ impl Plan {
         &self.moves[first..first + count]
     }
 
-    /// The number of moves from one part to another.
+    /// The number of moves from one part to another, whichever are listed.
     pub fn messages(&self) -> u64 {
-        self.moves.iter().filter(|m| m.from_part != m.to_part).count() as u64
+        self.whole.as_ref().map_or_else(|| self.between_parts().count() as u64, |whole| whole.messages)
+    }
+
+    /// The number of elements that go from one part to another, whichever moves are listed.
+    pub fn elements_between_parts(&self) -> u64 {
+        let listed = || self.between_parts().map(Move::elements).sum();
+        self.whole.as_ref().map_or_else(listed, |whole| whole.elements)
+    }
+
+    fn between_parts(&self) -> impl Iterator<Item = &Move> {
+        self.moves.iter().filter(|m| m.from_part != m.to_part)
+    }
+
+    /// Whether nothing moves, on any rank.
+    pub fn is_empty(&self) -> bool {
+        self.whole.as_ref().map_or(self.moves.is_empty(), |whole| whole.moves == 0)
+    }
+
+    /// Whether something moves from one rank to another, given the ranks of the source's and the
+    /// destination's parts: those that it was made with, if it lists one rank's moves.
+    pub fn crosses(&self, from: impl Fn(usize) -> usize, to: impl Fn(usize) -> usize) -> bool {
+        let listed = || self.moves.iter().any(|m| from(m.from_part) != to(m.to_part));
+        self.whole.as_ref().map_or_else(listed, |whole| whole.crosses)
+    }
+
+    /// The plan with the moves of all ranks: itself, or made anew where that is known. For people: it takes
+    /// as much memory as there are moves.
+    pub(crate) fn whole(&self) -> Result<Cow<'_, Plan>> {
+        match self.whole.as_ref().and_then(|whole| whole.again.as_ref()) {
+            Some(again) => Ok(Cow::Owned(again()?)),
+            None => Ok(Cow::Borrowed(self)),
+        }
+    }
+
+    /// Says how the whole plan is made.
+    pub(crate) fn with_whole(mut self, again: impl Fn() -> Result<Plan> + Send + Sync + 'static) -> Plan {
+        if let Some(whole) = &mut self.whole {
+            whole.again = Some(Arc::new(again));
+        }
+        self
     }
 
     /// The transposed plan: every move goes back, and adds.
@@ -150,6 +240,8 @@ impl Plan {
     /// As a matrix F, a plan of copies makes `y = F x` in a destination that is zero elsewhere; its adjoint
     /// adds `F* y` to its destination. Where source and destination are one buffer, as with a halo, F also
     /// overwrites what was in the halo: its adjoint is this plan and then zeros in the halo.
+    ///
+    /// Of one rank's moves it is one rank's adjoint, which equals no other plan.
     pub fn adjoint(&self) -> Plan {
         let back = |m: &Move| Move {
             from_part: m.to_part,
@@ -161,7 +253,10 @@ impl Plan {
         };
         let mut moves: Vec<Move> = self.moves.iter().map(back).collect();
         moves.sort_unstable_by(Move::order);
-        Plan { from_parts: self.to_parts, to_parts: self.from_parts, moves }
+        let turned =
+            |whole: &WholePlan| WholePlan { fingerprint: !whole.fingerprint, again: None, ..whole.clone() };
+        let whole = self.whole.as_ref().map(turned);
+        Plan { from_parts: self.to_parts, to_parts: self.from_parts, moves, whole }
     }
 }
 
@@ -337,8 +432,8 @@ impl Plan {
 
     /// Text that lists the links with their bytes, for elements of this size.
     pub fn explain(&self, element_bytes: usize) -> Explanation {
-        let (from_parts, to_parts) = (self.from_parts(), self.to_parts());
-        Explanation { from_parts, to_parts, links: self.links(), element_bytes }
+        let members = ((0..self.from_parts()).collect(), (0..self.to_parts()).collect());
+        Explanation { members, links: self.links(), element_bytes }
     }
 }
 
@@ -377,14 +472,18 @@ impl fmt::Display for AxisSubset {
 /// The links of a plan in bytes, to be printed; made by [`Plan::explain`].
 #[derive(Clone, Debug)]
 pub struct Explanation {
-    from_parts: usize,
-    to_parts: usize,
+    members: (Vec<usize>, Vec<usize>),
     links: Vec<LinkTraffic>,
     element_bytes: usize,
 }
 
 impl Explanation {
     const MOST_LINES: usize = 32;
+
+    /// The same of parts that are these members: what stays with a member is within parts.
+    pub fn of_members(self, from: &[usize], to: &[usize]) -> Explanation {
+        Explanation { members: (from.to_vec(), to.to_vec()), ..self }
+    }
 
     fn total(&self, keep: impl Fn(&LinkTraffic) -> bool) -> String {
         let (mut moves, mut bytes) = (0, 0);
@@ -402,9 +501,11 @@ impl Explanation {
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} parts to {}: ", self.from_parts, self.to_parts)?;
-        write!(f, "{} between parts", self.total(|link| link.from_part != link.to_part))?;
-        write!(f, ", {} within parts", self.total(|link| link.from_part == link.to_part))?;
+        let (from, to) = &self.members;
+        let stays = |link: &LinkTraffic| from[link.from_part] == to[link.to_part];
+        write!(f, "{} parts to {}: ", from.len(), to.len())?;
+        write!(f, "{} between parts", self.total(|link| !stays(link)))?;
+        write!(f, ", {} within parts", self.total(stays))?;
         for link in self.links.iter().take(Self::MOST_LINES) {
             let LinkTraffic { from_part, to_part, moves, .. } = link;
             write!(f, "\n  {from_part} -> {to_part}: {moves} moves, {} bytes", self.bytes(link))?;

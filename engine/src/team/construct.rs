@@ -90,6 +90,43 @@ impl Team {
         }
     }
 
+    /// A team over the ranks of one of rsmpi's communicators: the world's, a split or duplicated one, any
+    /// but one between two groups. Each rank passes how many members it has, on the devices that
+    /// `PARTITA_DEVICE` names there. The library duplicates the communicator, which stays the caller's and
+    /// may be dropped; rsmpi's own calls on it may come between any two operations. Teams of one
+    /// communicator share their ranks. With `Threading::Serialized` rsmpi and arrays must not be used at the
+    /// same time by two threads. Collective among its ranks.
+    ///
+    /// ```
+    /// use mpi::environment::initialize_with_threading;
+    /// use mpi::{Threading, topology::Color, traits::*};
+    /// use partita::prelude::*;
+    /// # use partita::wire::mpi::rsmpi as mpi;
+    ///
+    /// # fn main() -> partita::Result<()> {
+    /// let (universe, _) = initialize_with_threading(Threading::Serialized).expect("the first to do so");
+    /// let world = universe.world();
+    /// let half = world.split_by_color(Color::with_value(world.rank() % 2)).expect("every rank has a color");
+    /// let team = Team::from_communicator(&half, 2)?;
+    /// assert_eq!((team.ranks(), team.rank()), (half.size() as usize, half.rank() as usize));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// MPI that is not initialised, was finalized, or was initialised without `Threading::Serialized`; a
+    /// process whose loaded library is another than rsmpi's; a communicator between two groups; as
+    /// [`Team::over`].
+    #[cfg(all(unix, feature = "mpi"))]
+    pub fn from_communicator(
+        communicator: &(impl mpi::traits::Communicator + ?Sized),
+        parts_per_rank: usize,
+    ) -> Result<Team> {
+        let devices = Device::named(&config().device)?;
+        let ranks = wire::mpi::ranks_of(communicator)?;
+        Team::over(&ranks, job::share_of_this_machine(&devices), parts_per_rank)
+    }
+
     /// Connects this process by TCP with the others of a job, for launchers that [`Team::world`] does not
     /// know: a team of `parts` members on each, on the devices that `PARTITA_DEVICE` names. From then on
     /// [`Team::world`] spans the job. Collective: all ranks call it, before any other team over ranks.

@@ -10,7 +10,7 @@ use crate::config::{config, say};
 use crate::device::{Device, DeviceKind, DeviceLocks, check_fork};
 use crate::error::{Error, Result};
 use crate::program::LinkTable;
-use crate::wire::Ranks;
+use crate::wire::{Ranks, hash};
 
 /// The place of one member.
 #[derive(Clone)]
@@ -102,6 +102,8 @@ struct TeamInner {
     has_i64: bool,
     notes: OnceLock<Box<dyn Any + Send + Sync>>,
     messages: AtomicU64,
+    /// A hash of this rank and of the rank of each member.
+    layout: u64,
     origin: Arc<TeamOrigin>,
 }
 
@@ -161,6 +163,8 @@ impl Team {
         let has_i64 = members.iter().all(|member| member.has_i64);
         let (notes, messages) = (OnceLock::new(), AtomicU64::new(0));
         let devices = distinct(&members);
+        let here = ranks.as_ref().map(Ranks::rank);
+        let layout = hash(&(here, members.iter().map(|member| member.rank).collect::<Vec<usize>>()));
         Ok(Team(Arc::new(TeamInner {
             members,
             devices,
@@ -169,6 +173,7 @@ impl Team {
             has_i64,
             notes,
             messages,
+            layout,
             origin,
         })))
     }
@@ -229,6 +234,11 @@ impl Team {
     pub(crate) fn device_of(&self, member: usize) -> (usize, u64) {
         let Member { rank, number, .. } = &self.0.members[member];
         (*rank, *number)
+    }
+
+    /// Equal where the same rank has the same members, and so for all others: for plans of this rank's moves.
+    pub(crate) fn layout(&self) -> u64 {
+        self.0.layout
     }
 
     /// The transport of bytes to the other ranks; `None` if there are none.

@@ -27,7 +27,8 @@ use crate::wire::{CollectiveSignature, Ranks};
 pub fn lower_between_ranks(operation: &str, teams: (&Team, &Team), fields: &[Field]) -> Result<Exchange> {
     let Some(ranks) = teams.0.wire() else { return exchange::lower(fields) };
     let crosses = |m: &Move| teams.0.rank_of(m.from_part) != teams.1.rank_of(m.to_part);
-    if !fields.iter().any(|field| field.plan.moves().iter().any(crosses)) {
+    let (from, to) = (|part| teams.0.rank_of(part), |part| teams.1.rank_of(part));
+    if !fields.iter().any(|field| field.plan.crosses(from, to)) {
         let here = fields.iter().map(|field| part_of(field.plan, |m| teams.0.is_here(m.from_part)));
         return exchange::lower(&with_plans(fields, &here.collect::<Result<Vec<Plan>>>()?));
     }
@@ -37,10 +38,9 @@ pub fn lower_between_ranks(operation: &str, teams: (&Team, &Team), fields: &[Fie
     let here = fields.iter().map(|field| part_of(field.plan, |m| teams.0.is_here(m.from_part) && !waits(m)));
     let here = here.collect::<Result<Vec<Plan>>>()?;
     let local = exchange::lower(&with_plans(fields, &here))?;
-    let crossing = fields.iter().flat_map(|field| field.plan.moves()).filter(|m| crosses(m));
     // Other exchanges may begin between departure and arrival.
     let ranks = &ranks.in_new_epoch();
-    let mut builder = MessageBuilder::new(teams, ranks, crossing)?;
+    let mut builder = MessageBuilder::new(teams, ranks)?;
     let (mut packing, mut unpacking) = (Vec::new(), Vec::new());
     for field in fields {
         let moves: Vec<&Move> = field.plan.moves().iter().filter(|m| waits(m)).collect();
@@ -162,7 +162,7 @@ type MessageSpans = BTreeMap<(usize, Transport), Vec<MemorySpan>>;
 struct MessageBuilder<'a> {
     teams: (&'a Team, &'a Team),
     takes_host_memory: bool,
-    /// Probed only if a move goes from CUDA memory to CUDA memory.
+    /// Probed only if a move may go from CUDA memory to CUDA memory.
     table: Option<&'a LinkTable>,
     leases: Vec<Buffer>,
     outgoing: MessageSpans,
@@ -171,15 +171,10 @@ struct MessageBuilder<'a> {
 }
 
 impl<'a> MessageBuilder<'a> {
-    /// All ranks call it with the same moves, because probing links is collective.
-    fn new<'m>(
-        teams: (&'a Team, &'a Team),
-        ranks: &Ranks,
-        mut crossing: impl Iterator<Item = &'m Move>,
-    ) -> Result<MessageBuilder<'a>> {
-        let is_cuda = |team: &Team, part| team.kind(part) == DeviceKind::Cuda;
-        let needs_links = crossing.any(|m| is_cuda(teams.0, m.from_part) && is_cuda(teams.1, m.to_part));
-        let table = if needs_links { teams.0.links()? } else { None };
+    /// Probing links is collective: it follows from the teams, because each rank knows its own moves.
+    fn new(teams: (&'a Team, &'a Team), ranks: &Ranks) -> Result<MessageBuilder<'a>> {
+        let has_cuda = |team: &Team| (0..team.size()).any(|part| team.kind(part) == DeviceKind::Cuda);
+        let table = if has_cuda(teams.0) && has_cuda(teams.1) { teams.0.links()? } else { None };
         let (outgoing, incoming, links) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let takes_host_memory = ranks.takes_host_memory();
         Ok(MessageBuilder { teams, takes_host_memory, table, leases: Vec::new(), outgoing, incoming, links })

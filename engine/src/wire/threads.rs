@@ -41,9 +41,10 @@ struct Mailboxes {
     begin: Instant,
 }
 
+#[derive(Default)]
 struct Mailbox {
     /// By sender: messages that were sent and not received yet.
-    messages: Vec<VecDeque<(u32, Vec<u8>)>>,
+    messages: HashMap<usize, VecDeque<(u32, Vec<u8>)>>,
     control: VecDeque<(usize, Vec<u8>)>,
 }
 
@@ -52,6 +53,8 @@ struct OpenRequests {
     next: u64,
     /// By sender: the receives that get the next messages.
     posted: HashMap<usize, VecDeque<Request>>,
+    /// The senders of those that have not arrived.
+    senders: HashMap<Request, usize>,
     arrived: HashMap<Request, (u32, Vec<u8>)>,
 }
 
@@ -62,8 +65,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Threads {
     /// The ends of a wire between `ranks` ranks, one for each.
     pub fn ends(ranks: usize) -> Vec<Threads> {
-        let empty = || Mailbox { messages: vec![VecDeque::new(); ranks], control: VecDeque::new() };
-        let all = (0..ranks).map(|_| Mutex::new(empty())).collect();
+        let all = (0..ranks).map(|_| Mutex::default()).collect();
         let mailboxes = Arc::new(Mailboxes { all, begin: Instant::now() });
         (0..ranks)
             .map(|rank| Threads { rank, mailboxes: Arc::clone(&mailboxes), open: Mutex::default() })
@@ -89,7 +91,7 @@ impl Wire for Threads {
     }
 
     fn send(&self, to: usize, tag: u32, bytes: Vec<u8>) -> Result<Request, WireError> {
-        locked(&self.mailboxes.all[to]).messages[self.rank].push_back((tag, bytes));
+        locked(&self.mailboxes.all[to]).messages.entry(self.rank).or_default().push_back((tag, bytes));
         // Even numbers were sent, odd ones are posted.
         Ok(Request(2 * locked(&self.open).number()))
     }
@@ -98,6 +100,7 @@ impl Wire for Threads {
         let mut open = locked(&self.open);
         let request = Request(2 * open.number() + 1);
         open.posted.entry(from).or_default().push_back(request);
+        open.senders.insert(request, from);
         Ok(request)
     }
 
@@ -107,17 +110,17 @@ impl Wire for Threads {
         }
         let mut open = locked(&self.open);
         let mut mine = locked(&self.mailboxes.all[self.rank]);
-        let OpenRequests { posted, arrived, .. } = &mut *open;
-        for (from, requests) in posted {
-            while let (Some(_), Some(first)) = (mine.messages[*from].front(), requests.front()) {
-                arrived.extend(mine.messages[*from].pop_front().map(|message| (*first, message)));
-                requests.pop_front();
+        let OpenRequests { posted, senders, arrived, .. } = &mut *open;
+        let from = senders.get(&request);
+        if let Some((from, requests)) = from.and_then(|from| Some((from, posted.get_mut(from)?))) {
+            let messages = mine.messages.entry(*from).or_default();
+            while !messages.is_empty() && !requests.is_empty() {
+                arrived.extend(requests.pop_front().zip(messages.pop_front()));
             }
         }
-        Ok(match arrived.remove(&request) {
-            Some((tag, bytes)) => Outcome::Arrived { tag, bytes },
-            None => Outcome::Pending,
-        })
+        let Some((tag, bytes)) = arrived.remove(&request) else { return Ok(Outcome::Pending) };
+        senders.remove(&request);
+        Ok(Outcome::Arrived { tag, bytes })
     }
 
     fn send_control(&self, to: usize, message: &[u8]) -> Result<(), WireError> {

@@ -307,8 +307,11 @@ impl Collective {
     fn start(&self, py: Python<'_>, x: &Array) -> PyResult<PendingCollective> {
         let value = x.value(py)?;
         let begun = |real: &partita::Array| self.operator.start(real);
-        let under_way = detached(py, || real_arrays(&value).iter().map(begun).collect())?;
-        Ok(PendingCollective { element: value.element, under_way: Mutex::new(Some(under_way)) })
+        let under_way: Vec<UnderWay> = detached(py, || real_arrays(&value).iter().map(begun).collect())?;
+        Ok(PendingCollective::of(move |py| {
+            let ended = || joined(value.element, under_way.into_iter().map(UnderWay::finish));
+            Ok(made(Bound::new(py, Array::of(detached(py, ended)?))?)?.unbind())
+        }))
     }
 
     /// The bytes that it sends for an array, link by link.
@@ -316,7 +319,8 @@ impl Collective {
         let value = x.value(py)?;
         let dist = value.distribution().map_err(raised)?;
         let plans = self.operator.plans(&dist).map_err(raised)?;
-        let say = |plan: &Plan| plan.explain(value.element.size_bytes()).to_string();
+        let [from, to] = [self.operator.source(), self.operator.target()].map(|over| over.members().ids());
+        let say = |plan: &Plan| plan.explain(value.element.size_bytes()).of_members(from, to).to_string();
         Ok(plans.iter().map(say).collect::<Vec<String>>().join("\n"))
     }
 
@@ -347,12 +351,19 @@ fn joined(
     Ok(Typed { array, element })
 }
 
-/// An operator that is being applied: work that is queued before `finish` runs while elements travel. The
-/// array it is applied to may be assigned to meanwhile.
+/// What is left to do, which gives the result.
+type Rest = Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>;
+
+/// An operator that is being applied, or a request: work that is queued before `finish` runs while elements
+/// travel. The array may be assigned to meanwhile.
 #[pyclass(frozen, module = "partita")]
-pub struct PendingCollective {
-    element: Element,
-    under_way: Mutex<Option<Vec<UnderWay>>>,
+pub struct PendingCollective(Mutex<Option<Rest>>);
+
+impl PendingCollective {
+    /// What is left of something that has begun.
+    pub fn of(rest: impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send + 'static) -> PendingCollective {
+        PendingCollective(Mutex::new(Some(Box::new(rest))))
+    }
 }
 
 #[pymethods]
@@ -362,19 +373,17 @@ impl PendingCollective {
     }
 
     /// Waits for what is under way, and gives the result, once. Collective over the world.
-    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn finish(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let text = "finish: expected an operator under way, given one that was finished; start it again";
-        let under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let under_way = under_way.ok_or_else(|| PyValueError::new_err(text))?;
-        let ended = || joined(self.element, under_way.into_iter().map(UnderWay::finish));
-        made(Bound::new(py, Array::of(detached(py, ended)?))?)
+        let rest = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        rest.ok_or_else(|| PyValueError::new_err(text))?(py)
     }
 }
 
 /// What others wait for is sent all the same, without the interpreter's lock.
 impl Drop for PendingCollective {
     fn drop(&mut self) {
-        let under_way = self.under_way.get_mut().map(Option::take);
-        let _ = Python::try_attach(|py| released(py, || drop(under_way)));
+        let rest = self.0.get_mut().map(Option::take);
+        let _ = Python::try_attach(|py| released(py, || drop(rest)));
     }
 }

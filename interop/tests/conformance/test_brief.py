@@ -99,19 +99,26 @@ def test_pytorch_gets_the_memory_itself():
     assert [np.from_dlpack(part).ctypes.data for part in v.parts] == [one.data_ptr() for one in own]
 
 
+PLAN = """
+HOST = np.arange(70, dtype=np.float32).reshape(10, 7) % 11
+
+def program(team):
+    u = pt.asarray(HOST, dist=pt.Distribution((10, 7), team=team, grid=(2, 2), halo=((1, 1), (0, 0))))
+    u[1:-1] = u[:-2] + 0.5 * u[2:]
+    said = (u[2:, 1:] - u[:-2, :-1]).explain().splitlines()
+    return u.numpy().tobytes().hex(), [line for line in said if " -> " in line or line.startswith("plan")]
+"""
+
+
 @pytest.mark.requirement("F5")
 def test_one_plan_on_one_device_and_on_several(on):
-    """On one device, on all at hand in turn, and on the host: the same exchanges, kernels and bits."""
-    def program(team):
-        u = pt.asarray(HOST, dist=pt.Distribution((10, 7), team=team, grid=(2, 2), halo=((1, 1), (0, 0))))
-        u[1:-1] = u[:-2] + 0.5 * u[2:]
-        return u.numpy().tobytes(), (u[2:, 1:] - u[:-2, :-1]).explain()
-
-    devices = [*on(1).devices, *pt.devices()[:1]]
-    bits, plans = zip(*map(program, (on(4), pt.Team(4, devices), pt.Team(4, "host"))), strict=True)
-    assert bits[0] == bits[1] == bits[2]
-    exchanges = [[line for line in plan.splitlines() if " -> " in line or line.startswith("plan")] for plan in plans]
-    assert exchanges[0] == exchanges[1] == exchanges[2] and any(" -> " in line for line in exchanges[0])
+    """On one device, on all at hand in turn, on the host, and in two processes: the same exchanges and bits."""
+    exec(PLAN, scope := {"np": np, "pt": pt})
+    bits, plan = scope["program"](on(4))
+    assert any(" -> " in line for line in plan)
+    assert all(scope["program"](team) == (bits, plan) for team in (pt.Team(4, [*on(1).devices, *pt.devices()[:1]]), pt.Team(4, "host")))
+    said = ranks.run(2, PLAN + "team = pt.Team(4)\nassert team.ranks == 2\nprint(program(team), flush=True)")
+    assert said.count(str((bits, plan))) == 2, said
 
 
 @pytest.mark.requirement("F6")

@@ -307,6 +307,28 @@ def test_domains_hold_no_arrays(on):
     assert A.domain.dims == rows and A.domain.owner((0, 0)) == 0 and A.domain.dist == A.dist
 
 
+@pytest.mark.requirement("B29")
+def test_a_domain_does_without_the_list_of_its_arrays(on):
+    for name, rows in EVERY:
+        D = pt.Domain(rows, COLUMNS, dist=dist_of(on, name), fixed=True)
+        A, listed = D.array(HOST), domain(on, name, rows).array(HOST)
+        # A list refers to its arrays.
+        assert weakref.getweakrefcount(A) == weakref.getweakrefcount(listed) - 1
+        A.at[rows[2], 0] = -1
+        assert A.domain is D and A.at[rows[2], 0].item() == -1 and content(A + 1) == {i: 1 + a for i, a in content(A).items()}
+        before = content(A)
+        for fixed in (D, D.translate(1), D.by(2) & D, pickle.loads(pickle.dumps(D)), pickle.loads(pickle.dumps(A)).domain):
+            dims = fixed.dims
+            with pytest.raises(TypeError, match="Domain.set: expected a domain that lists its arrays, given one made with fixed=True"):
+                fixed.set(range(3), range(3))
+            assert fixed.dims == dims and content(A) == before
+        # Another domain of the same indices lists its own.
+        E = pt.Domain(D, dist=D.dist)
+        B = E.array(A)
+        E.set(range(2), range(2), dist=pt.Distribution((2, 2), team=on(3)))
+        assert B.shape == (2, 2) and A.shape == (10, 7)
+
+
 ALONE = """
 team = pt.Team(3)
 before = team.messages

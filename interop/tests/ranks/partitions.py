@@ -84,6 +84,16 @@ else:
     u.parts
 assert len(world.allgather_data([team.messages])) == ranks and len(set(world.allgather_data([team.messages]))) == 1
 
+# A request that is started: others, and work, before its end; what is assigned meanwhile does not change it.
+v = pt.arange(4 * ranks, dtype=pt.float64, team=team) + 0
+pending = v.start_request([[(0, 4 * ranks)]])
+doubled, another = (v * 2).eval(), v.start_request([mine_of_two := [(4 * rank, 4 * rank + 2)]])
+v[:] = -1
+assert float(doubled.sum()) == 4 * ranks * (4 * ranks - 1)
+assert another.finish()[0].numpy().tolist() == list(range(*mine_of_two[0])) and pending.finish()[0].numpy().tolist() == list(range(4 * ranks))
+v.start_request([[(0, 4 * ranks)]])
+assert v.request([[(0, 4 * ranks)]])[0].numpy().tolist() == [-1] * 4 * ranks
+
 # Work between start and finish; others meanwhile.
 everyone = pt.collective.all_sum_reduce(world, 0)
 first, second = everyone.start(u), pt.collective.gather(world, 0).start(u)

@@ -102,7 +102,7 @@ impl Mpi {
         let mut tally = Tally::default();
         let whole = sizes.iter().map(|&n| (n, None));
         for (processes, most) in whole.chain([(3, Some("7"))]) {
-            for what in ["programs", "ranks"] {
+            for what in ["programs", "ranks", "communicators", "threads"] {
                 let mut command = self.job(processes, program, &[]);
                 command.arg(what);
                 if let Some(most) = most {

@@ -54,6 +54,7 @@ const SMOKES: &[Smoke] = &[
     smoke("heat", "examples/heat", None, ""),
     smoke("channel", "examples/channel", None, ""),
     smoke("own_map", "examples/own_map", None, ""),
+    smoke("two_halves", "examples/two_halves", Some("mpi"), ""),
     smoke("benchmarks", "partita-bench", None, "run --smoke"),
     smoke("facts", "partita-bench", Some("ptxas"), "facts --target sm_90"),
     // Kernels of which GPUs before and after have others; those of bf16 are like those of f16.

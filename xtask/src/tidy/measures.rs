@@ -36,6 +36,7 @@ pub const RULES: &[(&str, Rule)] = &[
     ("type", types),
     ("unsafe-places", unsafe_places),
     ("glossary", names_in_documents),
+    ("requirement", requirements),
 ];
 
 /// Files of each crate, and of the Python package, that lie in a circle of imports.
@@ -198,6 +199,28 @@ fn names_in_documents(sources: &[Source]) -> Vec<Measure> {
     missing.map(|(key, place)| Measure::of("glossary", key, 0, vec![nothing(place)])).collect()
 }
 
+/// Rows of the table of requirements without a marked test or a planted error, and the reverse.
+fn requirements(sources: &[Source]) -> Vec<Measure> {
+    // The numbers in double quotes in lines that begin so.
+    let numbers = |file: &str, begins: &str| -> BTreeSet<String> {
+        let files = sources.iter().filter(|s| s.path.starts_with("interop/tests/") && s.path.ends_with(file));
+        let lines = files.flat_map(|source| &source.lines).map(|line| line.trim());
+        let lines = lines.filter(|line| line.starts_with(begins) && !line.contains("\"outside\": "));
+        let is_number = |text: &&str| text.len() < 4 && text.ends_with(|c: char| c.is_ascii_digit());
+        lines
+            .flat_map(|line| line.split('"').skip(1).step_by(2).filter(is_number))
+            .map(String::from)
+            .collect()
+    };
+    let rows = numbers("/requirements.json", "{\"id\": ");
+    let measure = |(key, found): (&str, BTreeSet<String>)| {
+        let details = rows.symmetric_difference(&found).cloned().collect();
+        Measure::of("requirement", key.into(), 0, details)
+    };
+    let marked = numbers(".py", "@pytest.mark.requirement(");
+    [("marked", marked), ("planted", numbers("/mutants.py", "\""))].map(measure).into()
+}
+
 /// The counts above their limits.
 pub fn findings(measures: &[Measure]) -> Vec<String> {
     let above = measures.iter().filter(|measure| measure.count > measure.limit);
@@ -319,6 +342,16 @@ mod tests {
         let file = format!("{}x.rs", tables::UNSAFE_FILES[0]);
         let one = unsafe_places(&sources(&[(&file, "unsafe { a() }")]));
         assert_eq!(one[0].count, tables::UNSAFE_FILES.len() - 1);
+    }
+
+    #[test]
+    fn requirements_have_tests_and_planted_errors() {
+        let table =
+            ("interop/tests/requirements.json", "{\"id\": \"A1\"},\n{\"id\": \"A2\", \"outside\": \"\"}");
+        let planted = ("interop/tests/mutants.py", "    \"A1\": Mutant(\"an error\"");
+        let marked = ("interop/tests/test_a.py", "@pytest.mark.requirement(\"A1\", \"A3\")");
+        assert_eq!(above(requirements(&sources(&[table, planted, marked]))), [("marked".to_string(), 1)]);
+        assert_eq!(above(requirements(&sources(&[table]))).len(), 2);
     }
 
     #[test]

@@ -36,7 +36,7 @@ impl Source {
 /// Folders that hold no source of ours.
 const SKIPPED: &[&str] = &["target", "out"];
 /// The endings of the files that are read.
-const READ: &[&str] = &[".rs", ".md", ".py", ".pyi"];
+const READ: &[&str] = &[".rs", ".md", ".py", ".pyi", "/requirements.json"];
 
 /// Every file of source or text below `root`, in the order of their paths.
 pub fn read_all(root: &Path) -> std::io::Result<Vec<Source>> {
@@ -50,7 +50,8 @@ pub fn read_all(root: &Path) -> std::io::Result<Vec<Source>> {
                 if !name.starts_with('.') && !SKIPPED.contains(&name.as_str()) {
                     folders.push(entry.path());
                 }
-            } else if entry.file_type()?.is_file() && READ.iter().any(|ending| name.ends_with(ending)) {
+            } else if entry.file_type()?.is_file() && READ.iter().any(|end| format!("/{name}").ends_with(end))
+            {
                 let path = entry.path();
                 let below = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().replace('\\', "/");
                 sources.push(Source::new(&below, &std::fs::read_to_string(&path)?));

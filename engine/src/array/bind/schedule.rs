@@ -14,6 +14,7 @@ use crate::array::record::node::Node;
 use crate::array::recorder::recording::Recorder;
 use crate::device::Buffer;
 use crate::error::{Error, Result};
+use crate::index::Region;
 use crate::program::{Command, Place, Schedule};
 use crate::team::Team;
 use crate::transport::Exchange;
@@ -124,6 +125,20 @@ impl ScheduleBuilder {
 /// Temporary memory: where each part has its box, and what keeps it.
 pub(crate) type BoxMemory = Vec<Option<(Place, Buffer)>>;
 
+/// Memory for boxes of parts of this rank; none for empty ones.
+pub(crate) fn box_memory(team: &Team, Boxes { dtype, cells }: &Boxes) -> Result<BoxMemory> {
+    let memory = |(part, cells): (usize, &Region)| {
+        if cells.is_empty() || !team.is_here(part) {
+            return Ok(None);
+        }
+        let device = team.device(part).clone();
+        let buffer = device.alloc(bytes_of(cells, *dtype)?)?;
+        let place = Place { device, allocation: Arc::clone(buffer.allocation()), stored: *cells };
+        Ok(Some((place, buffer)))
+    };
+    cells.iter().enumerate().map(memory).collect()
+}
+
 /// Recorded nodes keep their own memory; other values of the graph, temporary boxes and the numbers are kept
 /// here.
 #[derive(Default)]
@@ -201,22 +216,10 @@ impl Values {
     }
 
     /// Gives temporary boxes memory, unless they have some.
-    pub fn allocate(&mut self, team: &Team, at: usize, Boxes { dtype, cells }: &Boxes) -> Result<()> {
-        if self.boxes.contains_key(&at) {
-            return Ok(());
+    pub fn allocate(&mut self, team: &Team, at: usize, boxes: &Boxes) -> Result<()> {
+        if !self.boxes.contains_key(&at) {
+            self.boxes.insert(at, box_memory(team, boxes)?);
         }
-        let mut memory = Vec::with_capacity(cells.len());
-        for (part, cells) in cells.iter().enumerate() {
-            if cells.is_empty() || !team.is_here(part) {
-                memory.push(None);
-                continue;
-            }
-            let device = team.device(part).clone();
-            let buffer = device.alloc(bytes_of(cells, *dtype)?)?;
-            let place = Place { device, allocation: Arc::clone(buffer.allocation()), stored: *cells };
-            memory.push(Some((place, buffer)));
-        }
-        self.boxes.insert(at, memory);
         Ok(())
     }
 

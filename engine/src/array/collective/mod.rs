@@ -12,7 +12,7 @@
 mod partition;
 mod plans;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 pub use crate::array::collective::partition::{Data, Partition};
 
@@ -20,14 +20,11 @@ use crate::array::Array;
 use crate::array::record::expr::{Expr, NodeLayout};
 use crate::array::record::node::Node;
 use crate::array::recorder::recording::Recorder;
-use crate::array::run::moves::moving;
-use crate::device::Buffer;
+use crate::array::run::moves::{PendingExchange, moving};
 use crate::error::{Error, Result};
 use crate::index::Distribution;
 use crate::plan::Plan;
-use crate::program::Schedule;
 use crate::team::evaluation;
-use crate::transport::Exchange;
 
 /// A linear operator from arrays over one partition to arrays over another. Shapes are not part of it: they
 /// are found when it is applied.
@@ -249,8 +246,8 @@ impl Collective {
     /// As [`Collective::forward`].
     pub fn start(&self, x: &Array) -> Result<PendingCollective> {
         self.from.check_array("Collective::forward", x, self.needs_grid())?;
-        let under_way = UnderWay::begin(&self.step(0, &*x.distribution()?)?, x)?;
-        Ok(PendingCollective { operator: self.clone(), under_way })
+        let (made, exchange) = begun(&self.step(0, &*x.distribution()?)?, x)?;
+        Ok(PendingCollective { operator: self.clone(), made, exchange })
     }
 
     /// Whether the members' places in the grid matter, and not their order alone.
@@ -328,7 +325,9 @@ impl Array {
 #[must_use = "the result is there only after `finish`"]
 pub struct PendingCollective {
     operator: Collective,
-    under_way: UnderWay,
+    /// What the first plan makes.
+    made: Array,
+    exchange: PendingExchange,
 }
 
 impl PendingCollective {
@@ -337,104 +336,28 @@ impl PendingCollective {
     /// # Errors
     /// The device's; those of [`Collective::forward`], for operators that take two plans.
     pub fn finish(self) -> Result<Array> {
-        let PendingCollective { operator, under_way } = self;
-        let mut made = under_way.finish()?;
+        let PendingCollective { operator, mut made, exchange } = self;
+        exchange.finish()?;
         for next in 1..operator.step_count() {
-            made = UnderWay::begin(&operator.step(next, &*made.distribution()?)?, &made)?.finish()?;
+            let (next, exchange) = begun(&operator.step(next, &*made.distribution()?)?, &made)?;
+            exchange.finish()?;
+            made = next;
         }
         Ok(made)
     }
 }
 
-/// One plan that is being carried out.
-struct UnderWay {
-    source: Array,
-    made: Array,
-    /// The commands that the host has to wait for; none once that was done.
-    dispatch: Arc<Mutex<Schedule>>,
-    arrival: Schedule,
-    join: Schedule,
-    /// Both ends' memory, which their nodes may change for wider one, and what is used on the way.
-    _leases: Vec<Buffer>,
-    /// The source's memory, which others see now: a loop whose state it is goes on in other memory.
-    _seen: Arc<()>,
-}
-
-/// Takes the commands that are left to dispatch.
-fn taken(dispatch: &Mutex<Schedule>) -> Schedule {
-    std::mem::take(&mut dispatch.lock().unwrap_or_else(PoisonError::into_inner))
-}
-
-/// Has the rest sent on its way, once.
-fn leave(recorder: &Recorder, dispatch: &Mutex<Schedule>) -> Result<()> {
-    match taken(dispatch) {
-        rest if rest.is_empty() => Ok(()),
-        rest => recorder.execute(rest),
-    }
-}
-
-impl UnderWay {
-    /// Begins to apply one plan. What no move replaces is zero.
-    fn begin(step: &CollectiveStep, x: &Array) -> Result<UnderWay> {
-        x.eval()?;
-        let (team, dtype) = (step.to.team()?, x.dtype());
-        let Some(from) = x.node.storage() else { unreachable!("eval computes or fails") };
-        let _guard = evaluation([x.team(), &team].into_iter())?;
-        let recorder = Recorder::current();
-        let moved = (Some(&step.plan), &Arc::new(step.layout.clone()), dtype);
-        let (to, zeros, exchange) = moving(&recorder, &from, (x.team(), &team), moved)?;
-        recorder.execute(zeros)?;
-        if recorder.is_recording() {
-            recorder.keep(exchange.uploads());
-        }
-        let exchange = exchange.overlapped();
-        let Exchange { departure, dispatch, arrival, join, mut leases, .. } = exchange;
-        leases.extend(from.parts.iter().chain(&to.parts).flatten().cloned());
-        let made = Array::of(Node::ready(dtype, &team, to));
-        let dispatch = Arc::new(Mutex::new(dispatch));
-        // Whatever fails, the streams join before the memory is freed.
-        let under_way = UnderWay {
-            source: x.clone(),
-            made,
-            dispatch: Arc::clone(&dispatch),
-            arrival,
-            join,
-            _leases: leases,
-            _seen: from.show(),
-        };
-        // Data that was not packed must not be sent.
-        recorder.execute(departure).inspect_err(|_| drop(taken(&dispatch)))?;
-        if let Some(ranks) = x.team().wire() {
-            ranks.defer(move || leave(&recorder, &dispatch));
-        }
-        Ok(under_way)
-    }
-
-    /// Has the rest sent on its way, and between ranks that of all others: the end sends answers, too.
-    fn leave(&self) -> Result<()> {
-        match self.source.team().wire() {
-            Some(ranks) => ranks.flush_deferred(),
-            None => leave(&Recorder::current(), &self.dispatch),
-        }
-    }
-
-    fn finish(mut self) -> Result<Array> {
-        let (from, to) = (self.source.clone(), self.made.clone());
-        let _guard = evaluation([from.team(), to.team()].into_iter())?;
-        self.leave()?;
-        let mut rest = std::mem::take(&mut self.arrival);
-        rest.append(&mut self.join);
-        Recorder::current().execute(rest)?;
-        Ok(self.made.clone())
-    }
-}
-
-/// Without `finish`, the messages that other ranks wait for are sent all the same, and the streams join.
-impl Drop for UnderWay {
-    fn drop(&mut self) {
-        let Ok(_guard) = evaluation([self.source.team(), self.made.team()].into_iter()) else { return };
-        // An error here comes again in the next operation.
-        let left = self.leave().and_then(|()| Recorder::current().execute(std::mem::take(&mut self.join)));
-        drop(left);
-    }
+/// Begins to apply one plan. What no move replaces is zero.
+fn begun(step: &CollectiveStep, x: &Array) -> Result<(Array, PendingExchange)> {
+    x.eval()?;
+    let (team, dtype) = (step.to.team()?, x.dtype());
+    let Some(from) = x.node.storage() else { unreachable!("eval computes or fails") };
+    let _guard = evaluation([x.team(), &team].into_iter())?;
+    let recorder = Recorder::current();
+    let moved = (Some(&step.plan), &Arc::new(step.layout.clone()), dtype);
+    let (to, zeros, exchange) = moving(&recorder, &from, (x.team(), &team), moved)?;
+    recorder.execute(zeros)?;
+    let memory = to.parts.clone().into_iter().flatten();
+    let pending = PendingExchange::begin((x, &from), (&team, memory), exchange)?;
+    Ok((Array::of(Node::ready(dtype, &team, to)), pending))
 }

@@ -12,7 +12,7 @@ use crate::array::lower::lowerer::lower;
 use crate::array::lower::steps::list::{
     CopiedCells, HostSort, KernelLaunch, LaunchAxis, LaunchOperand, PartLaunch, PlanExchange, Step,
 };
-use crate::array::memory::storage::moving_plan;
+use crate::array::memory::storage::{between_members, moving_plan};
 use crate::array::record::node::{Array, Node};
 use crate::error::Result;
 use crate::index::{Distribution, Region};
@@ -156,13 +156,15 @@ impl Explain<'_> {
     fn step(&mut self, step: &Step) -> Result<()> {
         match step {
             Step::Exchange(PlanExchange { fields, launches }) => {
-                self.waiting.extend(fields.iter().map(|field| ExchangeStep {
-                    what: field.what,
-                    operand: format!("{} {}", field.dtype, field.shape),
-                    links: field.plan.links(),
-                    element_bytes: field.dtype.size_bytes() as u64,
-                    from_team: None,
-                }));
+                for field in fields {
+                    self.waiting.push(ExchangeStep {
+                        what: field.what,
+                        operand: format!("{} {}", field.dtype, field.shape),
+                        links: field.plan.whole()?.links(),
+                        element_bytes: field.dtype.size_bytes() as u64,
+                        from_team: None,
+                    });
+                }
                 for launch in launches {
                     self.push_with_core(self.launched(launch)?);
                 }
@@ -208,14 +210,9 @@ impl Explain<'_> {
             Some(plan) => Arc::clone(plan),
             None => moving_plan(source, dist, (from, self.team))?,
         };
-        let mut links = plan.links();
+        let mut links = plan.whole()?.links();
         if from != self.team {
-            // As within a part: the n-th members on a device are the same.
-            let member = |team: &Team, member: usize| {
-                let device = team.device_of(member);
-                (device, (0..member).filter(|&other| team.device_of(other) == device).count())
-            };
-            links.retain(|link| member(from, link.from_part) != member(self.team, link.to_part));
+            links.retain(between_members(from, self.team));
         }
         let from_team = (from != self.team).then(|| from.to_string());
         let operand = format!("{dtype} {}", self.graph.shape(base));

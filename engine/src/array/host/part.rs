@@ -163,6 +163,13 @@ impl Array {
         Arc::ptr_eq(&self.node, &other.node)
     }
 
+    /// Whether both were recorded by the same operations of the same values, so that they have equal elements;
+    /// false also of expressions that are too long to be compared.
+    #[doc = example!("assert!((&u * 2).is_recorded_as(&(&u * 2)) && !(&u * 2).is_recorded_as(&(&u * 3)));")]
+    pub fn is_recorded_as(&self, other: &Array) -> bool {
+        self.node.is_recorded_as(&other.node, &mut 64)
+    }
+
     /// Whether anything else points to this value: a clone, a part, or an expression that is not computed.
     #[doc = example!("assert!(!u.is_shared());" "let copy = u.clone();" "assert!(copy.is_shared());")]
     pub fn is_shared(&self) -> bool {

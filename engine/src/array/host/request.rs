@@ -1,21 +1,17 @@
-//! Fetches any box of an array for each member. Cells that the member owns are used in place.
+//! Requests of members: any box of an array for each. Cells that the member owns are used in place.
 
-use std::sync::Arc;
-
-use rustc_hash::FxHashMap;
-
-use crate::array::bind::schedule::Values;
+use crate::array::bind::schedule::{BoxMemory, box_memory};
 use crate::array::host::part::Part;
-use crate::array::lower::steps::list::{ExchangeField, MemoryId, StepList};
+use crate::array::lower::steps::list::Boxes;
 use crate::array::memory::storage::fetch_plan;
-use crate::array::recorder::recording::Recorder;
 use crate::array::run::cells::download;
-use crate::array::run::evaluate::StepRun;
+use crate::array::run::moves::PendingExchange;
 use crate::array::{Array, Element};
 use crate::device::{Buffer, zeros};
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index, Region, Section, check_rank, sections};
 use crate::program::Place;
+use crate::transport::{Field, lower_between_ranks};
 
 /// The request of one member: in one dimension the left halo, its own cells and the right halo; see
 /// [`sections`] for more. The values are those at the time of the request.
@@ -51,6 +47,16 @@ impl Array {
         "assert_eq!(rows.len(), 2);"
     )]
     pub fn request(&self, requests: &[Region]) -> Result<Vec<Requested>> {
+        self.start_request(requests)?.finish()
+    }
+
+    /// Begins a [request](Array::request): work that is queued before [`PendingRequest::finish`] runs while
+    /// cells travel, as after [`Collective::start`](crate::array::collective::Collective::start). Collective
+    /// over the team, as is the end.
+    ///
+    /// # Errors
+    /// As [`Array::request`].
+    pub fn start_request(&self, requests: &[Region]) -> Result<PendingRequest> {
         self.eval()?;
         let Some(storage) = self.node.storage() else { unreachable!("eval computes or fails") };
         if requests.len() != storage.dist.parts() {
@@ -59,38 +65,55 @@ impl Array {
             return Err(Error::invalid("request", expected, requests.len().to_string(), remedy));
         }
         let _guard = self.team().evaluation()?;
-        let dist = self.distribution()?;
+        let (dist, team, dtype) = (self.distribution()?, self.team(), self.dtype());
         let cut = |(part, asked): (usize, &Region)| cut(&dist, part, asked);
         let cuts = requests.iter().enumerate().map(cut).collect::<Result<Vec<Vec<Section>>>>()?;
-        let (mut list, mut fields) = (StepList::default(), Vec::new());
-        let (team, dtype, shape) = (self.team(), self.dtype(), self.shape());
+        let (mut memory, mut plans) = (Vec::new(), Vec::new());
         for slot in (0..cuts.first().map_or(0, Vec::len)).filter(|&slot| cuts[0][slot].outside() > 0) {
-            let needs: Vec<Region> = cuts.iter().map(|sections| sections[slot].region).collect();
-            let (plan, to) = (fetch_plan(&storage.dist, needs.clone())?, list.boxes(dtype, needs));
-            if !plan.moves().is_empty() {
-                let (operation, what, from) = ("request", "requested boxes", MemoryId::Array(0));
-                fields.push(ExchangeField { operation, what, plan, from, to, dtype, shape, halo: None });
-            }
+            let cells: Vec<Region> = cuts.iter().map(|sections| sections[slot].region).collect();
+            plans.push(fetch_plan(&storage.dist, cells.clone(), team)?);
+            memory.push(box_memory(team, &Boxes { dtype, cells })?);
         }
-        list.exchange(fields);
-        let mut values = Values::default();
-        values.hold(0, Arc::clone(&self.node));
-        let steps = StepRun { team, recorder: &Recorder::current(), list: &list, results: &[] };
-        // Nothing is released: the boxes are handed out.
-        steps.run(&mut values, &FxHashMap::default(), None)?;
+        team.count_messages(plans.iter().map(|plan| plan.messages()).sum());
+        let places = |boxes: &BoxMemory| boxes.iter().map(|one| Some(one.as_ref()?.0.clone())).collect();
+        let (from, to) =
+            (storage.places(team), memory.iter().map(places).collect::<Vec<Vec<Option<Place>>>>());
+        let moved = plans.iter().zip(&to).filter(|(plan, _)| !plan.is_empty());
+        let fields: Vec<Field> = moved.map(|(plan, to)| Field { plan, from: &from, to, dtype }).collect();
+        let exchange = lower_between_ranks("request", (team, team), &fields)?;
+        let to = memory.iter().flatten().flatten().map(|(_, buffer)| buffer.clone());
+        let exchange = PendingExchange::begin((self, &storage), (team, to), exchange)?;
         let requested = |(part, sections): (usize, Vec<Section>)| {
-            let mut boxes = 0..list.boxes.len();
+            let mut boxes = memory.iter();
             let piece = |section: Section| {
                 let memory = match section.outside() {
                     0 => storage.place(team, part).zip(storage.parts[part].clone()),
-                    _ => boxes.next().and_then(|at| values.boxes(at)?[part].clone()),
+                    _ => boxes.next().and_then(|boxes| boxes[part].clone()),
                 };
                 let memory = memory.filter(|_| !section.region.is_empty());
                 SectionMemory { section, memory }
             };
             Requested { array: self.clone(), part, pieces: sections.into_iter().map(piece).collect() }
         };
-        Ok(cuts.into_iter().enumerate().map(requested).collect())
+        let requested = cuts.into_iter().enumerate().map(requested).collect();
+        Ok(PendingRequest { requested, exchange })
+    }
+}
+
+/// A request under way. The array may be assigned to meanwhile; the boxes have the values of the beginning.
+#[must_use = "the boxes are there only after `finish`"]
+pub struct PendingRequest {
+    requested: Vec<Requested>,
+    exchange: PendingExchange,
+}
+
+impl PendingRequest {
+    /// What each part has then.
+    ///
+    /// # Errors
+    /// The device's; other ranks'.
+    pub fn finish(self) -> Result<Vec<Requested>> {
+        self.exchange.finish().map(|()| self.requested)
     }
 }
 

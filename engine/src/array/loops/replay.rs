@@ -15,6 +15,7 @@ use crate::array::loops::cycle::{ArrayMemory, Chaining, Cycle, LONGEST_CYCLE, Re
 use crate::array::loops::depth::{Depth, DepthChoice, memory_numbers};
 use crate::array::loops::numbers::{Constants, CurrentNumbers, Numbered, Rows, StepClock, StepFunction};
 use crate::array::loops::passes::deep_halos::StepTrace;
+use crate::array::memory::storage::next_number;
 use crate::array::recorder::recording::{Recorder, StepRecord};
 use crate::array::recorder::streams::StepStreams;
 use crate::array::{Array, eval_all};
@@ -50,6 +51,8 @@ pub struct Loop<F> {
     recorded: Vec<RecordedStep>,
     /// The constants of the recorded steps, the first one's too.
     constants: Constants,
+    /// What steps of this run change; see [`StepRecord::changing`].
+    changing: (u64, Vec<u64>),
     pub(super) cycle: Option<Cycle>,
     done: u64,
     /// Whether a run is under way, or was when its step panicked.
@@ -113,6 +116,7 @@ impl<F: StepFunction> Loop<F> {
             step,
             recorded: Vec::new(),
             constants: Constants::default(),
+            changing: (0, Vec::new()),
             cycle: None,
             done: 0,
             is_running: false,
@@ -305,6 +309,8 @@ impl<F: StepFunction> Loop<F> {
     fn run_until(&mut self, end: u64, numbers: Rows) -> Result<()> {
         let (count, team) = (end - self.done, self.state.first().map(|array| array.node.team.clone()));
         self.queued.begin_run();
+        let held = self.state.iter().filter_map(|array| Some(array.node.storage()?.number));
+        self.changing = (next_number(), held.collect());
         if let (Some(clock), Some(team)) = (&mut self.clock, &team)
             && clock.begin_run(team, count, numbers)?
         {
@@ -427,8 +433,9 @@ impl<F: StepFunction> Loop<F> {
     /// Runs the step function; gives what it recorded.
     fn run_step(&mut self) -> Result<StepRecord> {
         let streams = Some(std::mem::take(&mut self.streams));
-        let recorder =
-            Recorder::begin(StepRecord { streams, ..self.depth.prescribe(self.done, &self.state) })?;
+        let changing = self.changing.clone();
+        let prescribed = self.depth.prescribe(self.done, &self.state);
+        let recorder = Recorder::begin(StepRecord { streams, changing, ..prescribed })?;
         let trace = match recorder.is_analysing() {
             true => Some(StepTrace::begin(memory_numbers(&self.state)?)),
             false => None,

@@ -12,9 +12,7 @@ use rustc_hash::FxHashMap;
 
 use crate::array::lower::body::{Footprint, KernelBody, Leaf, Source, is_boxable};
 use crate::array::lower::graph::{Graph, NodeId, Reached};
-use crate::array::memory::storage::{
-    HaloWidths, aligned_plan, box_plan, colocated, halo_plan, operand_plan, widened,
-};
+use crate::array::memory::storage::{HaloWidths, aligned_plan, box_plan, halo_plan, operand_plan, widened};
 use crate::array::memory::window::ComputeRegion;
 use crate::array::record::expr::Map;
 use crate::error::{Error, Result};
@@ -233,15 +231,13 @@ impl OperandAccess {
                 Ok(None)
             }
             AccessMethod::Halo(halo) => match widened(source, halo)? {
-                Some(wide) => halo_plan(&wide, halo).map(Some),
+                Some(wide) => halo_plan(&wide, halo, team).map(Some),
                 None => Ok(None),
             },
-            AccessMethod::Fetch(needs) => operand_plan(source, needs.clone()).map(Some),
-            AccessMethod::FetchGlobal(needs) => {
-                box_plan(source, needs.clone(), colocated(team, team)).map(Some)
-            }
+            AccessMethod::Fetch(needs) => operand_plan(source, needs.clone(), team).map(Some),
+            AccessMethod::FetchGlobal(needs) => box_plan(source, needs.clone(), team).map(Some),
             AccessMethod::Aligned => {
-                aligned_plan(source, dist, leaf.maps[0].axes().to_vec(), colocated(team, team)).map(Some)
+                aligned_plan(source, dist, leaf.maps[0].axes().to_vec(), (team, team)).map(Some)
             }
         }
     }
@@ -278,10 +274,7 @@ fn bytes(
 ) -> Result<u64> {
     let plan = access.plan(leaf, dist, team)?;
     let size = graph.dtype(access.node).size_bytes() as u64;
-    Ok(plan.map_or(0, |plan| {
-        let between = plan.moves().iter().filter(|m| m.from_part != m.to_part);
-        between.map(|m| m.elements()).sum::<u64>() * size
-    }))
+    Ok(plan.map_or(0, |plan| plan.elements_between_parts() * size))
 }
 
 /// The operation below `roots` that should be computed where its operands are before the rest is computed

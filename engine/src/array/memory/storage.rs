@@ -27,8 +27,8 @@ use partita_kernels::DType;
 use crate::config::{config, say};
 use crate::device::Buffer;
 use crate::error::Result;
-use crate::index::{Along, Distribution, Index, Region};
-use crate::plan::Plan;
+use crate::index::{self, Along, Distribution, Index, Region};
+use crate::plan::{LinkTraffic, Plan, Scope};
 use crate::program::{CopyMode, Place, Schedule, copy_box};
 use crate::team::Team;
 /// The parts of one array.
@@ -379,17 +379,17 @@ impl Key {
         }
     }
 
-    fn build(&self) -> Result<Plan> {
+    fn build(&self, scope: Scope) -> index::Result<Plan> {
         let entry = |list: &[Option<usize>], part: usize| list.get(part).copied().flatten();
-        Ok(match self {
+        match self {
             // Memory is laid out by packed coordinates; along blocks, and only there, these have halos.
-            Key::Halo(dist, lo, hi, corners) => Plan::halo_within(&dist.packed(), lo, hi, *corners)?,
-            Key::Fetch(dist, needs) => Plan::fetch(dist, needs)?,
-            Key::Boxes(from, needs, colocated) => Plan::boxes(from, needs, |part| entry(colocated, part))?,
+            Key::Halo(dist, lo, hi, corners) => scope.halo_within(&dist.packed(), (lo, hi), *corners),
+            Key::Fetch(dist, needs) => scope.fetch(dist, needs),
+            Key::Boxes(from, needs, colocated) => scope.boxes(from, needs, &|part| entry(colocated, part)),
             Key::Aligned(from, to, axes, colocated) => {
-                Plan::aligned(from, to, axes, |part| entry(colocated, part))?
+                scope.aligned(from, to, axes, &|part| entry(colocated, part))
             }
-        })
+        }
     }
 }
 
@@ -399,20 +399,28 @@ const MAX_MOVES: usize = 1 << 20;
 
 #[derive(Default)]
 struct Known {
-    plans: HashMap<Key, Arc<Plan>>,
+    /// By what they follow from, and on which rank of which teams.
+    plans: HashMap<(Arc<Key>, Option<[u64; 2]>), Arc<Plan>>,
     moves: usize,
 }
 
-fn remembered(key: Key) -> Result<Arc<Plan>> {
+/// The plan between arrays of two teams, with the moves of this rank's parts.
+fn remembered(key: Key, teams: (&Team, &Team)) -> Result<Arc<Plan>> {
     static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let key = (Arc::new(key), teams.0.wire().map(|_| [teams.0.layout(), teams.1.layout()]));
     if let Some(plan) = known().plans.get(&key) {
         return Ok(Arc::clone(plan));
     }
-    let built = key.build();
+    let (from, to) = (|part| teams.0.rank_of(part), |part| teams.1.rank_of(part));
+    let built = key.0.build(match key.1 {
+        Some(_) => Scope::Rank { rank: teams.0.rank(), from: &from, to: &to },
+        None => Scope::All,
+    });
     // A user's map may be inconsistent: then the error is the map's.
-    key.sound()?;
-    let plan = Arc::new(built?);
+    key.0.sound()?;
+    let again = Arc::clone(&key.0);
+    let plan = Arc::new(built?.with_whole(move || again.build(Scope::All)));
     if config().debug >= 4 {
         say(format_args!("{plan}"));
     }
@@ -426,20 +434,20 @@ fn remembered(key: Key) -> Result<Arc<Plan>> {
 }
 
 /// The plan that makes a halo current, at each part as much of it as the part stores.
-pub(crate) fn halo_plan(dist: &Distribution, need: &HaloWidths) -> Result<Arc<Plan>> {
-    remembered(Key::Halo(dist.clone(), need.lo, need.hi, need.corners))
+pub(crate) fn halo_plan(dist: &Distribution, need: &HaloWidths, team: &Team) -> Result<Arc<Plan>> {
+    remembered(Key::Halo(dist.clone(), need.lo, need.hi, need.corners), (team, team))
 }
 
 /// The plan that brings each part a box, see [`Plan::fetch`].
-pub(crate) fn fetch_plan(dist: &Distribution, needs: Vec<Region>) -> Result<Arc<Plan>> {
-    remembered(Key::Fetch(dist.clone(), needs))
+pub(crate) fn fetch_plan(dist: &Distribution, needs: Vec<Region>, team: &Team) -> Result<Arc<Plan>> {
+    remembered(Key::Fetch(dist.clone(), needs), (team, team))
 }
 
 /// The plan that brings each part a box of an operand in packed coordinates. What lies beyond the ends, which
 /// rolled arrays read, wraps around, whether the distribution is periodic or not.
-pub(crate) fn operand_plan(from: &Distribution, needs: Vec<Region>) -> Result<Arc<Plan>> {
+pub(crate) fn operand_plan(from: &Distribution, needs: Vec<Region>, team: &Team) -> Result<Arc<Plan>> {
     let from = from.packed();
-    fetch_plan(&wrapped_around(&from, |d| reach_outside(&from, &needs, d)), needs)
+    fetch_plan(&wrapped_around(&from, |d| reach_outside(&from, &needs, d)), needs, team)
 }
 
 /// The distribution, periodic along the dimensions of which something reaches past the ends.
@@ -455,27 +463,23 @@ fn reach_outside(dist: &Distribution, needs: &[Region], d: usize) -> bool {
     needs.iter().any(|need| !need.is_empty() && outside(need))
 }
 
-/// The plan that brings each part a box of an operand of any maps, see [`Plan::boxes`]; `colocated` as there,
-/// and beyond the ends as [`operand_plan`].
-pub(crate) fn box_plan(
-    from: &Distribution,
-    needs: Vec<Region>,
-    colocated: Vec<Option<usize>>,
-) -> Result<Arc<Plan>> {
-    let colocated = if from.has_copies() { colocated } else { Vec::new() };
-    remembered(Key::Boxes(wrapped_around(from, |d| reach_outside(from, &needs, d)), needs, colocated))
+/// The plan that brings each part a box of an operand of any maps, see [`Plan::boxes`]; beyond the ends as
+/// [`operand_plan`].
+pub(crate) fn box_plan(from: &Distribution, needs: Vec<Region>, team: &Team) -> Result<Arc<Plan>> {
+    let teams = (team, team);
+    let source = wrapped_around(from, |d| reach_outside(from, &needs, d));
+    remembered(Key::Boxes(source, needs, copies_at_hand(from, teams)), teams)
 }
 
-/// The plan that brings what the members of `to` need along `axes`, see [`Plan::aligned`]; `colocated` as
-/// there, one entry per part, and beyond the ends as [`operand_plan`].
+/// The plan that brings what the members of `to` need along `axes`, see [`Plan::aligned`]; beyond the ends as
+/// [`operand_plan`].
 pub(crate) fn aligned_plan(
     from: &Distribution,
     to: &Distribution,
     axes: Vec<Along>,
-    colocated: Vec<Option<usize>>,
+    teams: (&Team, &Team),
 ) -> Result<Arc<Plan>> {
-    // Who is colocated matters to copies alone.
-    let colocated = if from.has_copies() { colocated } else { Vec::new() };
+    let colocated = copies_at_hand(from, teams);
     let past = |d: usize| match axes[d] {
         Along::Dim { dim, .. } if to.map(dim).size() > 0 => {
             let (start, stop) = axes[d].span(0, to.map(dim).size());
@@ -484,7 +488,7 @@ pub(crate) fn aligned_plan(
         Along::Dim { .. } | Along::Pinned(_) => false,
     };
     let from = wrapped_around(from, past);
-    remembered(Key::Aligned(from, to.clone(), axes, colocated))
+    remembered(Key::Aligned(from, to.clone(), axes, colocated), teams)
 }
 
 /// The plan that moves all elements to another distribution, of the same team or another.
@@ -493,12 +497,26 @@ pub(crate) fn moving_plan(
     to: &Distribution,
     teams: (&Team, &Team),
 ) -> Result<Arc<Plan>> {
-    aligned_plan(from, to, (0..to.rank()).map(Along::same).collect(), colocated(teams.0, teams.1))
+    aligned_plan(from, to, (0..to.rank()).map(Along::same).collect(), teams)
+}
+
+/// Who is colocated matters to copies alone.
+fn copies_at_hand(from: &Distribution, teams: (&Team, &Team)) -> Vec<Option<usize>> {
+    if from.has_copies() { colocated(teams.0, teams.1) } else { Vec::new() }
+}
+
+/// Whether a link is between two members. The n-th members of different teams on a device are the same.
+pub(crate) fn between_members<'t>(from: &'t Team, to: &'t Team) -> impl Fn(&LinkTraffic) -> bool + 't {
+    let member = |team: &Team, member: usize| {
+        let device = team.device_of(member);
+        (device, (0..member).filter(|&other| team.device_of(other) == device).count())
+    };
+    move |link| member(from, link.from_part) != member(to, link.to_part)
 }
 
 /// For every member of `to`, the member of `from` that is the same: of one team, the one with its number;
 /// of another, one on the same device.
-pub(crate) fn colocated(from: &Team, to: &Team) -> Vec<Option<usize>> {
+fn colocated(from: &Team, to: &Team) -> Vec<Option<usize>> {
     if from == to {
         return (0..to.size()).map(Some).collect();
     }
@@ -510,8 +528,8 @@ pub(crate) fn colocated(from: &Team, to: &Team) -> Vec<Option<usize>> {
 
 impl Storage {
     /// The plan that makes the halo current as wide as `need`; `None` if it is.
-    pub fn missing_halo_plan(&self, need: &HaloWidths) -> Result<Option<Arc<Plan>>> {
-        if self.valid_halo().covers(need) { Ok(None) } else { halo_plan(&self.dist, need).map(Some) }
+    pub fn missing_halo_plan(&self, need: &HaloWidths, team: &Team) -> Result<Option<Arc<Plan>>> {
+        if self.valid_halo().covers(need) { Ok(None) } else { halo_plan(&self.dist, need, team).map(Some) }
     }
 
     /// Commands that copy all owned cells to `to`, which owns the same.

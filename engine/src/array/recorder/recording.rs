@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use rustc_hash::FxBuildHasher;
 
-use crate::array::memory::storage::HaloWidths;
+use crate::array::memory::storage::{HaloWidths, Storage};
 use crate::array::memory::window::ArrayWindow;
 use crate::array::record::expr::Map;
 use crate::array::record::node::Node;
@@ -115,6 +115,8 @@ pub(crate) struct StepRecord {
     pub outline: u64,
     /// The streams of random numbers that steps draw from, if it is the step of a `Loop`.
     pub streams: Option<StepStreams>,
+    /// The number of the first memory that steps of this run made, and those of the state before.
+    pub changing: (u64, Vec<u64>),
 }
 
 /// A handle to the record of the step under way; without effect outside of steps.
@@ -198,6 +200,14 @@ impl Recorder {
     /// Whether commands are recorded.
     pub fn is_recording(&self) -> bool {
         self.record().is_some_and(|record| record.commands.is_some())
+    }
+
+    /// Whether a value is the same in every step: it was computed before the run and is not of the state.
+    pub fn is_constant(&self, value: &Storage) -> bool {
+        let is_before = |record: MutexGuard<StepRecord>| {
+            value.number < record.changing.0 && !record.changing.1.contains(&value.number)
+        };
+        self.record().is_some_and(is_before)
     }
 
     /// Queues commands.

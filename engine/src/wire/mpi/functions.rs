@@ -105,6 +105,7 @@ functions! {
     abort = c"MPI_Abort" (H, c_int);
     comm_rank = c"MPI_Comm_rank" (H, *mut c_int);
     comm_size = c"MPI_Comm_size" (H, *mut c_int);
+    comm_test_inter = c"MPI_Comm_test_inter" (H, *mut c_int);
     comm_dup = c"MPI_Comm_dup" (H, *mut H);
     comm_set_errhandler = c"MPI_Comm_set_errhandler" (H, H);
     comm_create_keyval = c"MPI_Comm_create_keyval" (Copied<H>, Deleted<H>, *mut c_int, *mut c_void);
@@ -214,8 +215,8 @@ impl<H: Handle> Functions<H> {
             return Ok(());
         }
         let given = format!("thread level {provided}, below {}", self.constants.thread_serialized);
-        let remedy =
-            "initialise MPI with it (in Python mpi4py.rc.thread_level = 'serialized'), or let Partita do it";
+        let remedy = "initialise MPI with it (in Python mpi4py.rc.thread_level = 'serialized', with rsmpi \
+                      initialize_with_threading(Threading::Serialized)), or let Partita do it";
         Err(Error::invalid("MPI", "thread support MPI_THREAD_SERIALIZED", given, remedy))
     }
 }

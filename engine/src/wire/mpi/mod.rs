@@ -9,14 +9,21 @@
 //! - A function is called with the types and constants of its library's binary interface (`functions`), which
 //!   the library's file name and symbols tell.
 //! - Communicators are duplicates that are never freed. A handle of the user's is valid by the promise of
-//!   [`adopt`].
+//!   [`adopt`], or because rsmpi's value of it is borrowed (`communicator`). After its end no message is sent.
 
+#[cfg(feature = "mpi")]
+mod communicator;
 mod functions;
 mod library;
 mod symbols;
 mod wire;
 mod world;
 
+/// rsmpi, of which the feature `mpi` takes communicators: [`Team::from_communicator`](crate::Team::from_communicator).
+#[cfg(feature = "mpi")]
+pub use ::mpi as rsmpi;
+#[cfg(feature = "mpi")]
+pub use communicator::ranks_of;
 pub use library::{library_version, load as load_library};
 pub use world::adopt;
 pub(super) use world::world;

@@ -155,9 +155,18 @@ impl<H: Handle> Mpi<H> {
     }
 
     fn start_data(&self, peer: usize, memory: TransferMemory, sends: Option<u32>) -> WireResult<Request> {
+        self.check_running()?;
         let mut open = self.open();
         let transfer = self.start((self.data, self.longest), peer, memory, sends)?;
         Ok(open.begin(transfer))
+    }
+
+    /// The program, which may have initialised MPI, may end it while teams are left.
+    fn check_running(&self) -> WireResult<()> {
+        match self.mpi.is_finalized() {
+            true => Err(WireError("MPI was finalized; use teams before".to_owned())),
+            false => Ok(()),
+        }
     }
 
     /// Control messages are short, and never split.
@@ -277,6 +286,7 @@ impl<H: Handle> Wire for Mpi<H> {
     }
 
     fn receive_control(&self) -> WireResult<Option<(usize, Vec<u8>)>> {
+        self.check_running()?;
         let mut open = self.open();
         open.drop_sent_control(self.mpi);
         if open.control_receive.is_none() {

@@ -86,7 +86,7 @@ fn world_of<H: Handle>(
     Ok(None)
 }
 
-/// The ranks of a communicator that somebody else made, such as mpi4py: `handle` is the value of its
+/// The ranks of a communicator that somebody else made, such as mpi4py or rsmpi: `handle` is the value of its
 /// `MPI_Comm`, and `version` what `MPI_Get_library_version` says there. It is duplicated, the first time; the
 /// caller may free it. Collective among its ranks.
 ///
@@ -115,11 +115,17 @@ pub unsafe fn adopt(handle: usize, version: &str) -> Result<Ranks> {
     with_functions!(library, mpi => {
         if !mpi.is_initialized() || mpi.is_finalized() {
             let given = if mpi.is_finalized() { "one that has ended" } else { "not yet" };
-            return refuse("MPI initialised".to_owned(), given.to_owned(), "import mpi4py.MPI before");
+            return refuse("MPI initialised".to_owned(), given.to_owned(), "initialise MPI before (in Python: import mpi4py.MPI)");
         }
         mpi.check_threads()?;
-        // The caller vouches for the handle.
-        Ranks::of_job(&endpoint(library, mpi, Handle::of(handle))?)
+        let (comm, mut is_inter) = (Handle::of(handle), 0);
+        // SAFETY: the caller vouches for the handle; a place for the answer.
+        mpi.check(unsafe { (mpi.comm_test_inter)(comm, &mut is_inter) })?;
+        if is_inter != 0 {
+            let given = "one between two groups".to_owned();
+            return refuse("a communicator of one group".to_owned(), given, "merge the two groups");
+        }
+        Ranks::of_job(&endpoint(library, mpi, comm)?)
     })
 }
 

@@ -309,6 +309,21 @@ class BaseArray(_native.ArrayBase):
             the part; along periodic dimensions they may go beyond the ends, along others that is an IndexError. Dimensions that
             are not blocks raise NotImplementedError.
         """
+        return self.start_request(boxes).finish()  # type: ignore[no-any-return]
+
+    def start_request(self, boxes: Sequence[Sequence[tuple[int, int]]]) -> _native.PendingCollective:
+        """Begins a `request`: ``finish()`` of what this returns gives the boxes, and work that is queued before runs while cells
+        travel. Waits for the other processes' boxes alone. Computes. Both are collective.
+
+        Examples
+        --------
+        >>> import partita as pt
+        >>> u = pt.arange(6, team=pt.Team(3, "host"))
+        >>> pending = u.start_request([[(0, 3)], [(1, 5)], [(3, 6)]])  # each part with its neighbours
+        >>> inner = (u * 2).eval()
+        >>> [box.numpy().tolist() for box in pending.finish()]
+        [[0, 1, 2], [1, 2, 3, 4], [3, 4, 5]]
+        """
         if not self.ndim:
             raise ValueError("request: expected an array of at least one dimension, given one without; use u.item()")
         here = len(self.team.local_members)
@@ -316,8 +331,9 @@ class BaseArray(_native.ArrayBase):
             expected = f"{here} boxes, one per part of this process"
             raise ValueError(f"request: expected {expected}, given {len(boxes)}; pass (start, stop) per dimension")
         everyone = of_members(self.team, "request", [[(start, stop) for start, stop in box] for box in boxes])
-        pieces = self._native.request(everyone)
-        return [Requested(n, self.dtype, [Section(tuple(a), tuple(b), cells) for a, b, cells in found]) for n, found in pieces]
+        return self._native.request(
+            everyone, lambda found: [Requested(n, self.dtype, [Section(tuple(a), tuple(b), cells) for a, b, cells in own]) for n, own in found]
+        )
 
     def explain(self, to: _native.Distribution | None = None) -> str:
         """The work of computing this array: kernels with the bytes they touch at least and their operations, plans

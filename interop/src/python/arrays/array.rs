@@ -20,6 +20,7 @@ use super::typed::Typed;
 use crate::complex;
 use crate::element::Element;
 use crate::foreign::bytes;
+use crate::python::collective::PendingCollective;
 use crate::python::device::Team;
 use crate::python::distribution::{Distribution, Triple, domain, triples};
 use crate::python::part_handle::{self, Part, RequestedFacts};
@@ -306,6 +307,13 @@ impl Array {
         Ok(plan.explain(value.array.dtype().size_bytes()).to_string())
     }
 
+    /// What the parts compute and read in each fused kernel of the array, as text.
+    fn boxes(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let value = self.value(py)?;
+        let said = detached(py, || value.array.explain())?;
+        Ok(said.kernels.iter().map(|kernel| format!("{:?}", kernel.boxes)).collect())
+    }
+
     /// The parts, halos current; of an array without dimensions the one that has it.
     fn parts(&self, py: Python<'_>) -> PyResult<Vec<Py<Part>>> {
         part_handle::parts(py, &self.value(py)?)
@@ -484,6 +492,16 @@ impl Array {
         Ok(self.value(py)?.array.is_computed())
     }
 
+    /// True if the step of a `Loop` that is under way may read it: all steps find the same elements.
+    fn is_constant(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.value(py)?.array.is_constant())
+    }
+
+    /// True if both were recorded by the same operations of the same values.
+    fn is_recorded_as(&self, py: Python<'_>, other: &Array) -> PyResult<bool> {
+        Ok(self.value(py)?.array.is_recorded_as(&other.value(py)?.array))
+    }
+
     /// True if the value is in memory, or a view of one that is.
     fn is_in_memory(&self, py: Python<'_>) -> PyResult<bool> {
         Ok(self.value(py)?.array.is_in_memory())
@@ -523,17 +541,27 @@ impl Array {
         detached(py, || value.with(value.array.resize(&shape)?)).map(Array::of)
     }
 
-    /// Gets a box of cells for every part; what each part of this process has then. Computes.
-    fn request(&self, py: Python<'_>, boxes: Vec<Vec<(i64, i64)>>) -> PyResult<Vec<RequestedFacts>> {
+    /// Begins to get a box of cells for every part; `show` makes the result of what each part of this process
+    /// has then. Computes.
+    fn request(
+        &self,
+        py: Python<'_>,
+        boxes: Vec<Vec<(i64, i64)>>,
+        show: Py<PyAny>,
+    ) -> PyResult<PendingCollective> {
         let value = self.value(py)?;
         let asked = |spans: Vec<(i64, i64)>| {
             let (start, stop): (Vec<i64>, Vec<i64>) = value.per_dimension(spans, (0, 2)).into_iter().unzip();
             Region::new(&start, &stop)
         };
         let boxes = boxes.into_iter().map(asked).collect::<Result<Vec<Region>, _>>().map_err(raised)?;
-        let got = detached(py, || value.array.request(&boxes))?;
-        let here = got.iter().filter(|got| value.array.team().is_here(got.part()));
-        here.map(|got| part_handle::requested(got, value.element)).collect()
+        let begun = detached(py, || value.array.start_request(&boxes))?;
+        Ok(PendingCollective::of(move |py| {
+            let got = detached(py, || begun.finish())?;
+            let here = got.iter().filter(|got| value.array.team().is_here(got.part()));
+            let here = here.map(|got| part_handle::requested(got, value.element));
+            show.call1(py, (here.collect::<PyResult<Vec<RequestedFacts>>>()?,))
+        }))
     }
 
     /// The elements that `axes` select: per dimension of the result (dimension, start, step, count), or

@@ -287,7 +287,7 @@ impl Lowerer<'_> {
         let asked = asked.and_then(|at| self.pending.remove(at).halo);
         let need = asked.map_or_else(|| halo.clone(), |asked| asked.max(halo));
         let (plan, dtype, shape) =
-            (halo_plan(&wide, &need)?, self.graph.dtype(node), *self.graph.shape(node));
+            (halo_plan(&wide, &need, self.team)?, self.graph.dtype(node), *self.graph.shape(node));
         self.graph.set_memory(node, (&wide, &declared), pitch, need.clone());
         let (operation, what, halo) = ("halo exchange", "halo", Some(need));
         let (from, to) = (memory, memory);

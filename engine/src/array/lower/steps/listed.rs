@@ -20,6 +20,7 @@ use crate::device::collect;
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
 use crate::program::copies::ListedDirection;
+use crate::team::Team;
 
 /// The cells that the parts of an array own, in an operand of kernels over them.
 pub(crate) fn owned(memory: MemoryId, dist: &Distribution) -> LaunchOperand {
@@ -29,16 +30,21 @@ pub(crate) fn owned(memory: MemoryId, dist: &Distribution) -> LaunchOperand {
 
 impl StepList {
     /// Brings each part a box of an array, in packed coordinates, into temporary memory without gaps.
-    fn fetch(&mut self, from: &StoredArray, needs: Vec<Region>) -> Result<MemoryId> {
+    fn fetch(&mut self, team: &Team, from: &StoredArray, needs: Vec<Region>) -> Result<MemoryId> {
         let (dtype, shape) = (from.dtype, from.shape);
-        let plan = fetch_plan(&from.dist.packed(), needs.clone())?;
+        let plan = fetch_plan(&from.dist.packed(), needs.clone(), team)?;
         let (from, to, operation, what) = (from.memory(), self.boxes(dtype, needs), "fetch", "boxes");
         self.exchange(vec![ExchangeField { operation, what, plan, from, to, dtype, shape, halo: None }]);
         Ok(to)
     }
 
     /// The same for parts that do not own their box.
-    fn fetch_missing(&mut self, from: &StoredArray, mut needs: Vec<Region>) -> Result<Option<MemoryId>> {
+    fn fetch_missing(
+        &mut self,
+        team: &Team,
+        from: &StoredArray,
+        mut needs: Vec<Region>,
+    ) -> Result<Option<MemoryId>> {
         for (part, need) in needs.iter_mut().enumerate() {
             if from.dist.owned(part).contains_region(need) {
                 *need = Region::from_fn(need.rank(), |_| (0, 0));
@@ -46,7 +52,7 @@ impl StepList {
         }
         match needs.iter().all(Region::is_empty) {
             true => Ok(None),
-            false => self.fetch(from, needs).map(Some),
+            false => self.fetch(team, from, needs).map(Some),
         }
     }
 
@@ -96,26 +102,26 @@ impl StepList {
 
 /// Elements of an array in C order, in another one.
 pub(crate) fn gather_elements(
-    list: &mut StepList,
+    (list, team): (&mut StepList, &Team),
     from: &StoredArray,
     which: &Which,
     to: &StoredArray,
 ) -> Result<()> {
     list.allocate(to);
     match which {
-        Which::All => reshape(list, from, to),
-        Which::At(positions) => gather(list, [from, to], positions),
+        Which::All => reshape((list, team), from, to),
+        Which::At(positions) => gather((list, team), [from, to], positions),
     }
 }
 
-fn reshape(list: &mut StepList, from: &StoredArray, to: &StoredArray) -> Result<()> {
+fn reshape((list, team): (&mut StepList, &Team), from: &StoredArray, to: &StoredArray) -> Result<()> {
     let (shape, dist) = (&from.shape, &to.dist);
     let ranges: Vec<(i64, i64)> = (0..dist.parts()).map(|part| line(dist, part)).collect();
     let needs: Vec<Region> = ranges.iter().map(|range| rows(shape, *range)).collect::<Result<_>>()?;
     let first = |((start, _), need): (&(i64, i64), &Region)| start - number(shape, need.start());
     let firsts = ranges.iter().zip(&needs).map(first).collect();
     // Always fetched, so that the rows lie in C order without gaps.
-    let rows = list.fetch(from, needs)?;
+    let rows = list.fetch(team, from, needs)?;
     let part = |&(start, stop): &(i64, i64)| {
         let region = Region::from_fn(1, |_| (0, stop - start));
         (!region.is_empty()).then_some(PartLaunch::new(region, Vec::new()))
@@ -130,27 +136,31 @@ fn reshape(list: &mut StepList, from: &StoredArray, to: &StoredArray) -> Result<
 }
 
 /// Fills an array, in C order, with the elements of another one at these positions.
-fn gather(list: &mut StepList, [from, to]: [&StoredArray; 2], positions: &Arc<Vec<i64>>) -> Result<()> {
+fn gather(
+    (list, team): (&mut StepList, &Team),
+    [from, to]: [&StoredArray; 2],
+    positions: &Arc<Vec<i64>>,
+) -> Result<()> {
     let own = |part: usize| {
         let (start, stop) = line(&to.dist, part);
         PositionRange { all: Arc::clone(positions), range: start as usize..stop as usize }
     };
     let own: Vec<PositionRange> = (0..to.dist.parts()).map(own).collect();
     let needs = own.iter().map(|own| hull(&from.shape, own.positions().iter().copied())).collect();
-    let fetched = list.fetch_missing(from, needs)?;
+    let fetched = list.fetch_missing(team, from, needs)?;
     list.move_listed((ListedDirection::Gather, &to.dist), own, (from, fetched), to.memory())
 }
 
 /// Has each part replace elements at positions that it owns, ascending, by elements of a line of values.
 /// `picked` names both by part.
 pub(crate) fn scatter_elements(
-    list: &mut StepList,
+    (list, team): (&mut StepList, &Team),
     array: &StoredArray,
     values: &StoredArray,
     picked: &[Vec<(i64, i64)>],
 ) -> Result<()> {
     let needs = picked.iter().map(|picked| hull(&values.shape, picked.iter().map(|pick| pick.1)));
-    let fetched = list.fetch_missing(values, needs.collect())?;
+    let fetched = list.fetch_missing(team, values, needs.collect())?;
     let chosen = |which: fn(&(i64, i64)) -> i64| -> Result<Vec<PositionRange>> {
         let of = |picked: &Vec<(i64, i64)>| {
             let all = Arc::new(collect("scatter", picked.iter().map(which))?);
@@ -228,7 +238,7 @@ pub(crate) fn compress(
 /// The elements of a line at the indices that another array holds, divided as these. Each part reads the
 /// whole line.
 pub(crate) fn take(
-    list: &mut StepList,
+    (list, team): (&mut StepList, &Team),
     line: &StoredArray,
     indices: &StoredArray,
     to: &StoredArray,
@@ -239,7 +249,7 @@ pub(crate) fn take(
         let size = if dist.owned(part).is_empty() { 0 } else { line.shape[0] };
         Region::from_fn(1, |_| (0, size))
     };
-    let fetched = list.fetch_missing(line, (0..dist.parts()).map(need).collect())?;
+    let fetched = list.fetch_missing(team, line, (0..dist.parts()).map(need).collect())?;
     let mut k = Builder::new("take", rank);
     let list_in = k.input(indices.dtype);
     let index = k.load(list_in, &vec![0; rank]);

@@ -58,7 +58,7 @@ pub(crate) fn sort(
         let nothing = Region::from_fn(dist.rank(), |_| (0, 0));
         let needs = round.iter().map(|other| other.as_ref().map_or(nothing, |(region, _)| *region));
         let needs: Vec<Region> = needs.collect();
-        let plan = fetch_plan(&dist.packed(), needs.clone())?;
+        let plan = fetch_plan(&dist.packed(), needs.clone(), team)?;
         let fetch = |list: &mut StepList, from, dtype| {
             let to = list.boxes(dtype, needs.clone());
             let (operation, what, plan) = ("fetch", "sorted pieces", Arc::clone(&plan));

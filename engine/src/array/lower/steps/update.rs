@@ -156,7 +156,7 @@ impl Lowerer<'_> {
         match &update.cells {
             UpdatedCells::At(positions) => {
                 let picked = last_of_each(&new.dist, positions)?;
-                scatter_elements(&mut self.list, &new, &stored, &picked)
+                scatter_elements((&mut self.list, self.team), &new, &stored, &picked)
             }
             UpdatedCells::Window(window) if is_strided_box(&new.dist, window) => {
                 self.copy((value, node), CopiedCells::Window(**window));

@@ -61,7 +61,7 @@ impl Lowerer<'_> {
         let (base, dist) = (self.stored(base)?, self.graph.distribution(node)?);
         // By number: without gaps.
         let made = self.made(node, dist, Pitch::Packed)?;
-        gather_elements(&mut self.list, &base, which, &made)
+        gather_elements((&mut self.list, self.team), &base, which, &made)
     }
 
     /// Elements of a line at indices.
@@ -69,7 +69,7 @@ impl Lowerer<'_> {
         self.mark_unsupported("the step takes elements by an array of indices");
         let (line, indices) = (self.stored(base)?, self.stored(indices)?);
         let made = self.made(node, self.graph.distribution(node)?, Pitch::of(line.dtype))?;
-        take(&mut self.list, &line, &indices, &made)
+        take((&mut self.list, self.team), &line, &indices, &made)
     }
 
     /// Elements of a mask, by their ranks.

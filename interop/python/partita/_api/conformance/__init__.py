@@ -1,8 +1,9 @@
 """Goldens of five documents about distributed arrays, which any module can be run against.
 
 ``python -m partita.conformance MODULE`` imports the module and calls those of the functions below that it has. Each golden has
-passed, failed, or is of a function that is not offered; the exit status is 1 if one failed. Sequences may be lists or tuples in
-results; members, ranks and indices are numbers from 0; a dimension has the dictionaries of all its processes, in order.
+passed, failed, or is not offered: its function is not there, or raises NotImplementedError. The exit status is 1 if one failed. Sequences
+may be lists or tuples in results; members, ranks and indices are numbers from 0; a dimension has the dictionaries of all its
+processes, in order.
 
 =============================================================== ==========================================================
 function                                                        result
@@ -147,5 +148,7 @@ def _judged(module: Any, golden: dict[str, Any]) -> tuple[str, str]:
     try:
         given = form(function(*golden["arguments"]))
     except Exception as error:
+        if isinstance(error, NotImplementedError) and not raises:
+            return "not offered", str(error)
         return ("passed", "") if raises else ("failed", f"{type(error).__name__}: {error}")
     return ("passed", "") if not raises and given == expected else ("failed", f"expected {expected}, given {given}")

@@ -38,6 +38,8 @@ class Domain:
         One per dimension, at most 8; a number ``n`` means ``0:n``.
     dist : Distribution, optional
         Of the domain's shape: the part that has the index at each position.
+    fixed : bool, default False
+        The domain does without the list of its arrays, as do those derived from it: `set` is a TypeError.
     **layout
         Otherwise what makes a `Distribution` of this shape: ``team``, ``grid``, ``dims``, ``halo``, ``periodic``.
 
@@ -64,14 +66,14 @@ class Domain:
     __slots__ = ("__weakref__", "_arrays", "_dims", "_dist", "_within")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, *ranges: Any, dist: _native.Distribution | None = None, **layout: Any) -> None:
+    def __init__(self, *ranges: Any, dist: _native.Distribution | None = None, fixed: bool = False, **layout: Any) -> None:
         self._dims = _ranges_of(ranges)
         shape = tuple(map(len, self.dims))
         if dist is not None and (layout or dist.shape != shape):
             given = f"dist beside {', '.join(layout)}" if layout else f"one of shape {dist.shape}"
             raise ValueError(f"Domain: expected a distribution of shape {shape}, given {given}; leave it out for even blocks")
         self._dist: _native.Distribution | None = _native.Distribution(shape, **layout) if dist is None else dist
-        self._arrays: list[weakref.ref[BaseArray]] = []
+        self._arrays: list[weakref.ref[BaseArray]] | None = None if fixed else []
         self._within: tuple[_native.Distribution, tuple[range, ...]] | None = None
 
     def __class_getitem__(cls, key: Any) -> Domain:
@@ -193,7 +195,7 @@ class Domain:
 
     def _sub(self, dims: Sequence[range]) -> Domain:
         made = object.__new__(Domain)
-        made._dims, made._dist, made._arrays = tuple(dims), None, []
+        made._dims, made._dist, made._arrays = tuple(dims), None, None if self._arrays is None else []
         # Always of the domain that was made, so that reading a distribution in between changes nothing.
         made._within = (self.dist, self.dims) if self._within is None else self._within
         return made
@@ -262,9 +264,10 @@ class Domain:
     def _declared(self, native: _native.Array) -> BaseArray:
         """An array of this domain. It is a view of all of another one, to which its views are linked: when the domain changes, it
         shows a new one, and they stay."""
-        array: BaseArray = links.view(made(native.over_domain(_triples(self.dims))), Selection.whole(self.shape))
-        self._arrays = [known for known in self._arrays if known() is not None]
-        self._arrays.append(weakref.ref(array))
+        array: BaseArray = made(native.over_domain(_triples(self.dims)))
+        if self._arrays is not None:
+            array = links.view(array, Selection.whole(self.shape))
+            self._arrays = [*(known for known in self._arrays if known() is not None), weakref.ref(array)]
         key = id(array)
         _HOMES[key] = weakref.ref(array, lambda _: _HOMES.pop(key, None)), self
         return array
@@ -284,9 +287,13 @@ class Domain:
         ------
         RuntimeError, ValueError
             Inside the step of a Loop, if the memory of an array is lent, and for another number of dimensions.
+        TypeError
+            For a ``fixed`` domain.
         NotImplementedError
             For lists and uneven blocks without ``dist``. Nothing has changed after an error.
         """
+        if self._arrays is None:
+            raise TypeError("Domain.set: expected a domain that lists its arrays, given one made with fixed=True; make another domain")
         if in_step():
             raise RuntimeError("Domain.set: expected no Loop to be running, given one; change domains between runs")
         dims = _ranges_of(ranges)
@@ -306,11 +313,11 @@ class Domain:
         self._dims, self._dist = dims, dist
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _domain, (self.dims, self.dist)
+        return _domain, (self.dims, self.dist, self._arrays is None)
 
 
-def _domain(dims: tuple[range, ...], dist: _native.Distribution) -> Domain:
-    return Domain(*dims, dist=dist)
+def _domain(dims: tuple[range, ...], dist: _native.Distribution, fixed: bool = False) -> Domain:
+    return Domain(*dims, dist=dist, fixed=fixed)
 
 
 class At:

@@ -13,6 +13,7 @@ from ..memory import NUMBERS
 from ..rules import where
 from ..watch import in_step, is_watched, watch
 from .links import Link, Strides, put, read, scatter, view
+from .masked import Masked, selected
 
 #: The elements of a mask, or of indices, that the host reads: one small read, where devices take several launches and a read.
 _FEW = 512
@@ -24,7 +25,7 @@ def select(x: A, key: Any) -> A:
     if selection is None:
         chosen = _by_array(x, key[0] if isinstance(key, tuple) and len(key) == 1 else key)
         if chosen is not None:
-            return chosen
+            return chosen  # type: ignore[no-any-return]
         numbers = positions_of(key, x.shape)
         return made(x._native.gathered(numbers.shape, _contiguous(numbers)))  # type: ignore[no-any-return]
     if not selection.is_element:
@@ -38,13 +39,19 @@ def kept(line: A, mask: BaseArray) -> A:
     return select(line, mask) if line.dtype.kind == "c" else type(line)(line._native.compressed(mask._native))
 
 
-def _by_array(x: A, key: Any) -> A | None:
-    """The selection of one of our arrays on the devices: a mask of all elements, or indices into one dimension; None for other keys."""
-    if not isinstance(key, BaseArray) or not x.ndim or x.dtype.kind == "c" or 0 in x.shape:
+def _by_array(x: A, key: Any) -> Any:
+    """The selection of one of our arrays on the devices: a mask of all elements, or indices into one dimension; None for other keys.
+    In the step of a `Loop` a `Masked`."""
+    if not isinstance(key, BaseArray) or not x.ndim or 0 in x.shape:
         return None
-    if key.dtype is bool_ and key.shape == x.shape:
+    is_mask = key.dtype is bool_ and key.shape == x.shape
+    if is_mask and in_step() and not key._native.is_constant():
+        return selected(x, key)
+    if x.dtype.kind == "c":
+        return None
+    if is_mask:
         flat = (x.size,)
-        if x.size <= _FEW and not in_step():
+        if x.size <= _FEW or in_step():
             import numpy as np
 
             numbers = np.flatnonzero(key.numpy())
@@ -69,6 +76,8 @@ def _contiguous(numbers: Any) -> Any:
 def assign(x: A, key: Any, value: Any) -> None:
     """``x[key] = value``."""
     check_writeable("assignment", x)
+    if isinstance(value, Masked):
+        key, value = ..., value.assign_to(x, key[0] if isinstance(key, tuple) and len(key) == 1 else key)
     value = value if isinstance(value, (BaseArray, bool, int, float)) else number_of(value, x.dtype)
     is_number = isinstance(value, NUMBERS)
     array = None if is_number else operand(value, x)

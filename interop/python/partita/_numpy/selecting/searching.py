@@ -114,8 +114,11 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Array:
     if edges.ndim != 1:
         raise ValueError(f"digitize: expected a line of bins, given {edges.ndim} dimensions; flatten it")
     side = "left" if right else "right"
-    if (edges[1:] >= edges[:-1]).all():
+    import numpy as np
+
+    host = edges.numpy() if isinstance(bins, Array) else np.asarray(bins)
+    if (host[1:] >= host[:-1]).all():
         return searchsorted(edges, x, side)
-    if not (edges[1:] <= edges[:-1]).all():
+    if not (host[1:] <= host[:-1]).all():
         raise ValueError("bins must be monotonically increasing or decreasing")
     return edges.size - searchsorted(edges[::-1], x, side)

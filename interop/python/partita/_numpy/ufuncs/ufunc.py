@@ -16,7 +16,8 @@ from ..._core.rules import where as select
 from ..._core.views.index import Axis, axes_of, one_axis, positions_of
 from ..._core.views.indexing import check_writeable, write
 from ..._core.views.links import scatter
-from ..._core.watch import is_watched, watch, watched
+from ..._core.views.masked import masked_of
+from ..._core.watch import in_step, is_watched, watch, watched
 from ..._native import Distribution
 
 #: Functions whose reductions the engine has.
@@ -114,6 +115,9 @@ class ufunc(_native.UfuncBase):
         subok: bool = True,
     ) -> Any:  # fmt: skip
         name, count = self.__name__, self.nin
+        chosen = masked_of(args) if in_step() else None
+        if chosen is not None and self.nout == 1 and out is None and where is True and dtype is None:
+            return chosen.of_all(self, *args)
         if not count <= len(args) <= self.nargs or (len(args) > count and out is not None):
             raise TypeError(f"{name}: expected {count} operands and out once, given {len(args)} arguments; name out=")
         outs = args[count:] if len(args) > count else out if isinstance(out, tuple) else (out,)

@@ -1,0 +1,131 @@
+"""`Masked`: ``x[mask]`` in the step of a `Loop`, where nobody knows how many elements a mask selects: all elements, and the mask."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from ..base import BaseArray, made
+from ..memory import NUMBERS
+from ..rules import where
+
+_NAMES = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift")
+_COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
+
+
+class Masked:
+    """The elements of an array where a mask is true, inside the step of a `Loop`. It is computed with numbers, arrays without
+    dimensions and others selected by the same mask, it has sums and extremes, and it is assigned to where the mask is true."""
+
+    __slots__ = ("mask", "whole")
+    __array_ufunc__ = None
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, whole: BaseArray, mask: BaseArray) -> None:
+        self.whole, self.mask = whole, mask
+
+    def __repr__(self) -> str:
+        return f"<the elements of an array of shape {self.whole.shape} where a mask is true, in the step of a Loop>"
+
+    def of_all(self, function: Callable[..., Any], *operands: Any) -> Masked:
+        """What a function of elements gives."""
+        return Masked(function(*(self._whole_of(x) for x in operands)), self.mask)
+
+    def _has(self, mask: Any) -> bool:
+        """True if it is the same mask, or was recorded in the same way."""
+        return mask is self.mask or (isinstance(mask, BaseArray) and self.mask._native.is_recorded_as(mask._native))
+
+    def _whole_of(self, other: Any) -> Any:
+        if isinstance(other, Masked) and self._has(other.mask):
+            return other.whole
+        if isinstance(other, NUMBERS) or (isinstance(other, BaseArray) and other.ndim == 0):
+            return other
+        given = "those of another mask" if isinstance(other, Masked) else f"{type(other).__name__} of shape {getattr(other, 'shape', '()')}"
+        expected = "numbers and elements of the same mask beside u[mask] in the step of a Loop"
+        _refuse("u[mask]", expected, given, "name the mask once, m = u > 0; u[m] = v[m] * 2; or use where")
+
+    def assign_to(self, x: BaseArray, mask: BaseArray) -> BaseArray:
+        """The array with these elements where the mask, which must be the same, is true."""
+        if not self._has(mask):
+            _refuse("u[mask] = v[mask]", "the same mask on both sides", "another one", "name it once, m = u > 0; u[m] = v[m] * 2; or use where")
+        return where(mask, self.whole.astype(x.dtype), x)
+
+    def _filled(self, other: Any) -> Any:
+        return where(self.mask, self.whole, other)
+
+    def sum(self) -> Any:
+        """The sum of the elements."""
+        return self._filled(0).sum()
+
+    def prod(self) -> Any:
+        """The product of the elements."""
+        return self._filled(1).prod()
+
+    def mean(self) -> Any:
+        """The sum divided by the number of elements; NaN where there are none."""
+        return self.sum() / Masked(self.mask, self.mask).sum()
+
+    def min(self) -> Any:
+        """The least element; the largest number of the type where there are none."""
+        return self._filled(self._limits()[1]).min()
+
+    def max(self) -> Any:
+        """The largest element; the least number of the type where there are none."""
+        return self._filled(self._limits()[0]).max()
+
+    def all(self) -> Any:
+        """True if all elements are."""
+        return self._filled(True).all()
+
+    def any(self) -> Any:
+        """True if some element is."""
+        return self._filled(False).any()
+
+    def _limits(self) -> tuple[Any, Any]:
+        kind = self.whole.dtype
+        if kind.kind == "f":
+            return float("-inf"), float("inf")
+        if kind.kind == "b":
+            return False, True
+        half = 1 << 8 * kind.itemsize - 1
+        return (0, 2 * half - 1) if kind.kind == "u" else (-half, half - 1)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        _refuse(f"u[mask].{name}", "arithmetic, sums, extremes and assignment by the mask", f"{name}, for which the elements are counted",
+               "use where, or select between runs")  # fmt: skip
+
+    def __len__(self) -> int:
+        _refuse("len(u[mask])", "a step that only computes", "the number of elements, which only the host can know", "use mask.sum()")
+
+
+def _refuse(name: str, expected: str, given: str, remedy: str) -> NoReturn:
+    """Raises what a step cannot do."""
+    raise ValueError(f"{name}: expected {expected}, given {given}; {remedy}")
+
+
+def _method(name: str, turned: bool = False) -> Any:
+    combine: Callable[[Any, Any], Any] = getattr(operator, f"__{name}__")
+    if turned:
+        return lambda self, other: self.of_all(lambda a, b: combine(b, a), self, other)
+    return lambda self, other: self.of_all(combine, self, other)
+
+
+for _name in (*_NAMES, *_COMPARISONS):
+    setattr(Masked, f"__{_name}__", _method(_name))
+for _name in _NAMES:
+    setattr(Masked, f"__r{_name}__", _method(_name, turned=True))
+for _name in ("neg", "pos", "abs", "invert"):
+    setattr(Masked, f"__{_name}__", lambda self, one=getattr(operator, f"__{_name}__"): self.of_all(one, self))
+
+
+def masked_of(values: tuple[Any, ...]) -> Masked | None:
+    """The first operand that is one."""
+    return next((value for value in values if isinstance(value, Masked)), None)
+
+
+def selected(x: BaseArray, mask: BaseArray) -> Masked:
+    """``x[mask]`` in a step."""
+    return Masked(made(x._native.copy()), mask)
