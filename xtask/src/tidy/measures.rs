@@ -208,7 +208,7 @@ fn requirements(sources: &[Source]) -> Vec<Measure> {
         let files = sources.iter().filter(|s| s.path.starts_with("interop/tests/") && s.path.ends_with(file));
         let lines = files.flat_map(|source| &source.lines).map(|line| line.trim());
         let lines = lines.filter(|line| line.starts_with(begins) && !line.contains("\"outside\": "));
-        let is_number = |text: &&str| text.len() < 4 && text.starts_with(|c: char| ('A'..='F').contains(&c));
+        let is_number = |text: &&str| matches!(text.as_bytes(), [b'A'..=b'F', b'0'..=b'9', ..]);
         lines
             .flat_map(|line| line.split('"').skip(1).step_by(2).filter(is_number))
             .map(String::from)
