@@ -178,8 +178,8 @@ impl IndexRange {
         Ok(IndexRange { first, stride: self.stride, len: stop.saturating_sub(start).max(0) })
     }
 
-    /// The `|count|` members at the high end, or at the low end for a negative count; `beyond` it, as many that
-    /// would follow; all for 0.
+    /// The `|count|` members at the high end, or at the low end for a negative count; `beyond` it, as many
+    /// that would follow; all for 0.
     pub(crate) fn end(&self, count: i64, beyond: bool) -> Result<IndexRange> {
         let (many, is_last) = (count.saturating_abs(), (count > 0) == (self.stride > 0));
         if count == 0 {
