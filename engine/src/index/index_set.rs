@@ -155,7 +155,7 @@ impl IndexRange {
             Some((low, high, i128::from(range.stride).abs()))
         };
         let (Some((low, high, stride)), Some(theirs)) = (wide(self), wide(other)) else { return none };
-        // By the Chinese remainder theorem: those of `self` at every `period`-th place, one of them at `place`.
+        // By the Chinese remainder theorem: those at every `period`-th place of `self`, one of them `place`.
         let (gcd, inverse) = gcd_inverse(stride, theirs.2);
         let (distance, period) = (theirs.0 - low, theirs.2 / gcd);
         let place = (distance / gcd).rem_euclid(period) * inverse.rem_euclid(period) % period;
@@ -178,7 +178,7 @@ impl IndexRange {
         Ok(IndexRange { first, stride: self.stride, len: stop.saturating_sub(start).max(0) })
     }
 
-    /// The `|count|` members at the high end, or at the low end for a negative count, or, `beyond` it, as many
+    /// The `|count|` members at the high end, or at the low end for a negative count; `beyond` it, as many
     /// that would follow; all for 0.
     pub(crate) fn end(&self, count: i64, beyond: bool) -> Result<IndexRange> {
         let (many, is_last) = (count.saturating_abs(), (count > 0) == (self.stride > 0));

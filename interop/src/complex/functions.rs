@@ -29,8 +29,8 @@ impl Halves {
         Halves { re: part(pairs, 0), im: part(pairs, 1) }
     }
 
-    /// With extent 1 along it: for results that are pairs. By position, because what is over a domain does not
-    /// stretch.
+    /// With extent 1 along it: for results that are pairs. By position, because what is over a domain
+    /// does not stretch.
     pub fn thick(pairs: &Array) -> Halves {
         let pairs = pairs.by_position();
         let half = |which: i64| {

@@ -201,7 +201,7 @@ impl fmt::Display for ProcessGrid {
 }
 
 /// The factors of the best grid: that in which most parts get cells, then that with the smallest cut surface.
-/// Both are separable over the dimensions, so the best factors from a dimension on follow from those after it.
+/// Both are separable over the dimensions, so the best factors from one on follow from those after it.
 fn best_factors(parts: u128, shape: &[i64]) -> Index {
     let divisors = divisors(parts);
     // By the number of parts that the dimensions so far make: cells and surface, and the factors.
