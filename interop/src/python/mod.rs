@@ -8,7 +8,6 @@ pub(crate) mod arrays;
 mod collective;
 mod device;
 mod distribution;
-mod distribution_facts;
 pub mod operators;
 mod part;
 pub(crate) mod part_handle;
