@@ -1,6 +1,5 @@
-//! [`LinkReport`]: latency and bandwidth of every pair of devices of the ranks of a program, by each transport
-//! there is; which one exchanges choose and why; and what makes a link slower than it could be. As a table
-//! and as JSON.
+//! [`LinkReport`]: latency and bandwidth of every pair of devices of all ranks, by each transport there is;
+//! which one exchanges choose and why; and what makes a link slower than it could be. As a table and as JSON.
 
 mod measure;
 
@@ -35,8 +34,8 @@ fn select(
     select_between_ranks(kinds[0], kinds[1], link)
 }
 
-/// The same in words, as [`explain`](crate::Array::explain) says it. Not collective: CUDA memory of ranks that
-/// have exchanged none takes a transport that they find by trial.
+/// The same in words, as [`explain`](crate::Array::explain) says it. Not collective: CUDA memory of ranks
+/// that have exchanged none takes a transport that they find by trial.
 pub(crate) fn way_between(from: (&Team, usize), to: (&Team, usize)) -> String {
     if from.0.rank_of(from.1) == to.0.rank_of(to.1) {
         return select(from, to, None).to_string();
@@ -135,12 +134,13 @@ impl LinkReport {
             let (chosen, reason) = (quoted(&link.ways[0].transport.to_string()), quoted(&link.reason));
             let ways = listed(link.ways.iter().map(way));
             format!(
-                "{{\"from\": {from}, \"to\": {to}, \"chosen\": {chosen}, \"why\": {reason}, \"ways\": {ways}}}"
+                "{{\"from\": {from}, \"to\": {to}, \"chosen\": {chosen}, \"why\": {reason}, \
+                 \"ways\": {ways}}}"
             )
         });
         format!(
-            "{{\"ranks\": {}, \"wire\": {}, \"bytes\": {:?}, \"simulated\": {}, \"devices\": {}, \"links\": {}, \
-             \"warnings\": {}}}",
+            "{{\"ranks\": {}, \"wire\": {}, \"bytes\": {:?}, \"simulated\": {}, \"devices\": {}, \
+             \"links\": {}, \"warnings\": {}}}",
             self.ranks,
             self.wire.as_deref().map_or("null".to_owned(), quoted),
             self.bytes,
