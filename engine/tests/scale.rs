@@ -180,7 +180,7 @@ fn plans_of_a_rank_of_512_are_those_of_the_whole_plan() {
 }
 
 #[test]
-fn plans_of_different_distributions_are_told_apart() {
+fn plans_of_different_distributions_have_different_hashes() {
     let plan = |bounds: &[i64]| {
         let (from, to) = (
             grid_of(&[DimMap::irregular(bounds).unwrap()], false),
@@ -200,7 +200,7 @@ fn computed() -> Duration {
 }
 
 /// What one rank of `parts` plans, and the most time and bytes that a rank takes for it: 10 times what is
-/// asked, because tests run on busy machines.
+/// required, because tests run on busy machines.
 fn planned(what: &str, (rank, parts): (usize, usize), make: impl Fn(Scope) -> PlanResult) -> Plan {
     let (place, begin) = (|part: usize| part, computed());
     let (plan, bytes) = most_bytes(|| make(Scope::Rank { rank, from: &place, to: &place }).unwrap());
@@ -268,7 +268,7 @@ fn program(team: &Team) -> partita::Result<i64> {
     (v.redistribute(&on(&inner, &pencils)?).redistribute(&slabs) * weights).sum(&[]).item()
 }
 
-/// 512, or as many as asked for.
+/// 512, or as many as requested.
 fn many() -> usize {
     std::env::var("PARTITA_SOAK").ok().and_then(|text| text.parse().ok()).unwrap_or(512)
 }
@@ -308,7 +308,7 @@ fn carry_out(ranks: &Ranks, plan: &Plan, from: &Distribution, to: &Distribution)
     ranks.wait_all()
 }
 
-/// A halo of bricks, and repartitions from slabs to pencils and back, blocks and cyclic, on one part per rank.
+/// A halo of bricks, and repartitions from slabs to pencils and back, of blocks and cyclic, one part per rank.
 fn exchanges(ranks: &Ranks) -> partita::Result<i64> {
     let (count, place) = (ranks.count(), |part: usize| part);
     let bricks = *ProcessGrid::balanced(count, &[1 << 20; 3])?.shape();
