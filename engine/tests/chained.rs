@@ -315,7 +315,7 @@ fn child_fails() {
     let Err(error) = run() else { panic!("no fault happened") };
     let seconds = begin.elapsed().as_secs_f64();
     eprintln!("error: {error}\nseconds: {seconds}");
-    if chained.state()[0].to_vec::<f32>().is_err() && team.wait().is_ok() {
+    if chained.state()[0].to_vec::<f32>().is_err() && team.wait().is_err() {
         eprintln!("reading raises");
     }
     drop(chained);

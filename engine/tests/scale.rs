@@ -277,8 +277,8 @@ fn many() -> usize {
 fn carry_out(ranks: &Ranks, plan: &Plan, from: &Distribution, to: &Distribution) -> partita::Result<()> {
     let (me, mut sent, mut expected) = (ranks.rank(), BTreeMap::new(), BTreeMap::new());
     let number = |dist: &Distribution, at: &[i64]| -> i64 {
-        let at = dist.from_packed(at).unwrap();
-        (0..at.rank()).fold(0, |sum, d| sum * dist.shape()[d] + at[d])
+        let cell = |d: usize| dist.map(d).from_packed(at[d]).unwrap();
+        (0..dist.rank()).fold(0, |sum, d| sum * dist.shape()[d] + cell(d))
     };
     for m in plan.moves().iter().filter(|m| m.from_part != m.to_part) {
         let (cells, peer) = match m.from_part == me {

@@ -18,6 +18,8 @@ mod processes;
 mod several;
 #[path = "driver/through_cudarc.rs"]
 mod through_cudarc;
+#[path = "driver/words.rs"]
+mod words;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -67,6 +69,7 @@ fn cases() -> Vec<Case> {
         several::cases(),
         processes::cases(),
         through_cudarc::cases(),
+        words::cases(),
     ];
     all.into_iter().flatten().collect()
 }

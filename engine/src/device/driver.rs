@@ -310,6 +310,9 @@ pub(in crate::device) trait Sharing {
     /// An event of another process.
     fn import_event(&self, handle: IpcHandle) -> DriverResult<Box<dyn SharedEvent>>;
 
+    /// Some bytes of memory, kept by the owner; the memory may be another GPU's that was imported.
+    fn part_of(&self, memory: &Allocation, offset: u64, bytes: u64, owner: Opaque) -> Box<dyn DeviceMemory>;
+
     /// Whether streams wait for words of memory; prepares [`Sharing::release`].
     fn has_words(&self) -> DriverResult<bool>;
 

@@ -17,4 +17,4 @@ pub use ipc::IpcMemory;
 pub use link_table::LinkTable;
 pub use message::{Message, MessageDownload, Transport};
 pub use place::{MemorySpan, Place, c_strides, contiguous_in, offset_in, span_bytes};
-pub(crate) use stream_messages::{MessageOffer, MessageOutline, StreamMessages};
+pub(crate) use stream_messages::{ChainedStep, MessageOffer, MessageOutline, StreamMessages};

@@ -1,8 +1,8 @@
 //! [`StreamMessages`]: messages between ranks of one machine that the devices send and receive themselves,
 //! inside a graph, while no host waits. Each message of a step has memory on its receiver's device that its
-//! sender has mapped (CUDA IPC), and two words. The sender's stream waits for `free`, on its own device,
-//! copies the message and gives `ready`, on the receiver's. The receiver's stream waits for `ready`, takes
-//! the message over, and gives `free`.
+//! sender has mapped (CUDA IPC), and two words. The sender's stream waits for `free`, on its own device, packs
+//! the message there and gives `ready`, on the receiver's. The receiver's stream waits for `ready`, unpacks
+//! the message, and gives `free`.
 //!
 //! A stale word is never taken for a new one: a word is given once, then waited for and set back to 0 by the
 //! same stream, and only afterwards does that side give the other word, without which nothing is given again.
@@ -21,7 +21,9 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::command::{Command, Op};
+use partita_kernels::Access;
+
+use super::command::{Command, Op, Schedule};
 use super::ipc::IpcMemory;
 use super::message::{Message, Transport};
 use super::place::MemorySpan;
@@ -214,16 +216,16 @@ impl MessageOffer {
                 return Ok(None);
             }
             let take = word(&region, places.free[&(step, peer, number)], false);
-            let (give, memory, offsets) = (word(memory, *ready, true), memory.clone(), offsets.clone());
-            messages.insert(((step, peer, number), true), Channel { take, give, memory, offsets });
+            let (give, spans) = (word(memory, *ready, true), views(memory, offsets, spans)?);
+            messages.insert(((step, peer, number), true), Channel { take, give, spans });
         }
-        for &(step, peer, number) in outline.received.keys() {
+        for (&(step, peer, number), spans) in &outline.received {
             let (memory, other) = &others[&peer];
             let Some(free) = other.free.get(&(step, rank, number)) else { return Ok(None) };
             let (ready, offsets) = &places.ready[&(step, peer, number)];
             let (take, give) = (word(&region, *ready, false), word(memory, *free, true));
-            let (memory, offsets) = (region.clone(), offsets.clone());
-            messages.insert(((step, peer, number), false), Channel { take, give, memory, offsets });
+            let spans = views(&region, offsets, spans)?;
+            messages.insert(((step, peer, number), false), Channel { take, give, spans });
         }
         let words = places.free.into_values().chain(places.ready.into_values().map(|(ready, _)| ready));
         let MessageOutline { ranks, device, ipc, written, .. } = outline;
@@ -279,12 +281,16 @@ impl OtherOffer {
     }
 }
 
-/// One message: its words, and its memory on the receiver's device.
+/// One message: its words, and its spans in memory on the receiver's device.
 struct Channel {
     take: [WordOp; 1],
     give: [WordOp; 1],
-    memory: Buffer,
-    offsets: Vec<u64>,
+    spans: Vec<Buffer>,
+}
+
+/// Spans of memory, as memory of their own.
+fn views(memory: &Buffer, offsets: &[u64], lengths: &[u64]) -> Result<Vec<Buffer>> {
+    offsets.iter().zip(lengths).map(|(&at, &bytes)| memory.device().part_of(memory, at, bytes)).collect()
 }
 
 /// The messages of a cycle that devices send and receive themselves.
@@ -298,58 +304,110 @@ pub(crate) struct StreamMessages {
     process: u32,
 }
 
+/// The commands of a step, and what its messages need around each.
+pub(crate) struct ChainedStep<'m> {
+    device: &'m Device,
+    pub commands: Schedule,
+    around: Vec<Around<'m>>,
+}
+
+#[derive(Default)]
+struct Around<'m> {
+    takes: Vec<(Stream, &'m Channel)>,
+    /// The message of the command, if it is copied.
+    copied: Option<&'m Channel>,
+    gives: Vec<(Stream, &'m Channel)>,
+}
+
 impl StreamMessages {
-    /// Adds sends, or receives, that follow one another to a graph; `numbers` are those of the whole step.
-    pub fn queue<'a>(
-        &'a self,
-        graph: &mut StreamGraphBuilder<'a>,
-        step: usize,
-        commands: &'a [Command],
-        numbers: &[Option<(usize, usize)>],
-    ) -> Result<()> {
-        let one = |(command, number): (&'a Command, &Option<(usize, usize)>)| {
-            let ((message, is_sent), (peer, number)) = (message_of(&command.op)?, (*number)?);
-            let channel = self.messages.get(&((step, peer, number), is_sent))?;
-            Some((command.stream, &message.memory, is_sent, channel))
-        };
-        let all: Vec<(Stream, &Vec<MemorySpan>, bool, &Channel)> =
-            commands.iter().zip(numbers).filter_map(one).collect();
-        let device = &self.watched.device;
-        all.iter().for_each(|(stream, .., channel)| graph.words(device, *stream, &channel.take));
-        for (stream, spans, is_sent, channel) in &all {
-            for (span, &offset) in spans.iter().zip(&channel.offsets) {
-                let (one, other) = (&*span.allocation, &**channel.memory.allocation());
-                let region = match is_sent {
-                    true => CopyRegion {
-                        from: one,
-                        from_offset: span.offset,
-                        to: other,
-                        to_offset: offset,
-                        bytes: span.bytes,
-                    },
-                    false => CopyRegion {
-                        from: other,
-                        from_offset: offset,
-                        to: one,
-                        to_offset: span.offset,
-                        bytes: span.bytes,
-                    },
-                };
-                graph.copy(device, *stream, device, region)?;
+    /// A step whose messages are these. Kernels that pack a message write it where its receiver expects it, and
+    /// those that unpack it read it there, if nothing else uses its memory here.
+    pub fn step(&self, step: usize, schedule: &Schedule) -> ChainedStep<'_> {
+        let mut around: Vec<Around> = schedule.iter().map(|_| Around::default()).collect();
+        let mut moved: HashMap<u64, Arc<Allocation>> = HashMap::new();
+        let mut uses: HashMap<u64, Vec<(usize, Access)>> = HashMap::new();
+        for (at, command) in schedule.iter().enumerate() {
+            for (_, memory, access) in command.op.memory() {
+                uses.entry(memory.id).or_default().push((at, access));
             }
         }
-        all.iter().for_each(|(stream, .., channel)| graph.words(device, *stream, &channel.give));
-        Ok(())
-    }
-
-    /// The numbers of the messages of a step.
-    pub fn numbers(step: &[Command]) -> Vec<Option<(usize, usize)>> {
-        numbered(step)
+        let numbers = numbered(schedule);
+        let sends =
+            |at: usize| message_of(&schedule[at].op).map(|(_, is_sent)| (is_sent, schedule[at].stream));
+        for (at, Command { stream, op, .. }) in schedule.iter().enumerate() {
+            let (Some((message, is_sent)), Some((peer, number))) = (message_of(op), numbers[at]) else {
+                continue;
+            };
+            let Some(channel) = self.messages.get(&((step, peer, number), is_sent)) else { continue };
+            // Words of messages that follow one another are one batch.
+            let alike = |other: &usize| sends(*other) == Some((is_sent, *stream));
+            let (mut first, mut last) = (at, at);
+            while first.checked_sub(1).as_ref().is_some_and(alike) {
+                first -= 1;
+            }
+            while last + 1 < schedule.len() && alike(&(last + 1)) {
+                last += 1;
+            }
+            let packs = |&(k, access): &(usize, Access)| {
+                let before =
+                    if is_sent { k < at && access == Access::Out } else { k > at && access == Access::In };
+                k == at || (before && schedule[k].stream == *stream && !schedule[k].op.jobs().is_empty())
+            };
+            let is_alone = |span: &MemorySpan| {
+                let uses = &uses[&span.allocation.id];
+                span.offset == 0 && uses.len() > 1 && uses.iter().all(packs)
+            };
+            // On the stream for exchanges no copy is left out because it changes nothing.
+            if *stream == Stream::Exchange && message.memory.iter().all(is_alone) {
+                for (span, view) in message.memory.iter().zip(&channel.spans) {
+                    moved.insert(span.allocation.id, Arc::clone(view.allocation()));
+                    for &(k, _) in &uses[&span.allocation.id] {
+                        (first, last) = if is_sent { (first.min(k), last) } else { (first, last.max(k)) };
+                    }
+                }
+            } else {
+                around[at].copied = Some(channel);
+            }
+            around[first].takes.push((*stream, channel));
+            around[last].gives.push((*stream, channel));
+        }
+        let mut commands = schedule.clone();
+        for command in commands.iter_mut().filter(|command| !command.op.jobs().is_empty()) {
+            for memory in command.op.memory_mut() {
+                if let Some(view) = moved.get(&memory.id) {
+                    *memory = Arc::clone(view);
+                }
+            }
+        }
+        ChainedStep { device: &self.watched.device, commands, around }
     }
 
     /// A graph with such messages has been launched.
     pub fn launched(&self) {
         self.watched.launches.fetch_add(1, Ordering::Release);
+    }
+}
+
+impl ChainedStep<'_> {
+    /// Adds to a graph what comes before a command, and the copies of a message.
+    pub fn begin<'a>(&'a self, graph: &mut StreamGraphBuilder<'a>, at: usize) -> Result<()> {
+        let Around { takes, copied, .. } = &self.around[at];
+        takes.iter().for_each(|(stream, channel)| graph.words(self.device, *stream, &channel.take));
+        let Command { stream, op, .. } = &self.commands[at];
+        let (Some(channel), Some((message, is_sent))) = (copied, message_of(op)) else { return Ok(()) };
+        for (span, view) in message.memory.iter().zip(&channel.spans) {
+            let (here, there) = ((&*span.allocation, span.offset), (&**view.allocation(), 0));
+            let ((from, from_offset), (to, to_offset)) = if is_sent { (here, there) } else { (there, here) };
+            let region = CopyRegion { from, from_offset, to, to_offset, bytes: span.bytes };
+            graph.copy(self.device, *stream, self.device, region)?;
+        }
+        Ok(())
+    }
+
+    /// Adds what comes after it.
+    pub fn end<'a>(&'a self, graph: &mut StreamGraphBuilder<'a>, at: usize) {
+        let gives = self.around[at].gives.iter();
+        gives.for_each(|(stream, channel)| graph.words(self.device, *stream, &channel.give));
     }
 }
 

@@ -276,6 +276,11 @@ impl Team {
         Ok(origin.links.get())
     }
 
+    /// The same if they have been probed.
+    pub(crate) fn known_links(&self) -> Option<&LinkTable> {
+        self.0.origin.links.get()
+    }
+
     /// The most arrays that one kernel may bind on every device of the team.
     pub(crate) fn max_params(&self) -> usize {
         self.0.max_params
@@ -323,10 +328,12 @@ impl Team {
     /// Waits until everything queued on every device of this rank is done.
     ///
     /// # Errors
-    /// The first device that failed.
+    /// The first device that failed; the failure of a rank for which a device waited.
     #[doc = example!("(&u + 1).eval()?;" "team.wait()?;")]
     pub fn wait(&self) -> Result<()> {
         let waited = self.0.devices.iter().try_for_each(Device::wait);
+        let failure = || self.0.ranks.as_ref().and_then(Ranks::failure).map_or(Ok(()), Err);
+        let waited = waited.and_then(|()| failure());
         waited.inspect_err(|error| self.0.ranks.iter().for_each(|ranks| report(ranks, error)))
     }
 

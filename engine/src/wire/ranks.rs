@@ -85,7 +85,12 @@ impl Ranks {
     /// # Errors
     /// The failure, once there is one.
     pub(crate) fn poll(&self) -> Result<()> {
-        self.0.poll_control()
+        // No library is called that has ended: the process does.
+        if self.0.endpoint.wire.is_over() {
+            self.failure().map_or(Ok(()), Err)
+        } else {
+            self.0.poll_control()
+        }
     }
 
     /// Reports to all ranks that one of them does not go on.

@@ -23,7 +23,7 @@ const EVENT: &str = "SIMCUDA_DRIVER_EVENT";
 /// `CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS`.
 const SHARED_EVENT: u32 = 6;
 
-fn export(address: u64) -> Result<sys::CUipcMemHandle, Code> {
+pub fn export(address: u64) -> Result<sys::CUipcMemHandle, Code> {
     let mut handle = sys::CUipcMemHandle { reserved: [0; 64] };
     // SAFETY: the pointer is to a local.
     let code = unsafe { sys::cuIpcGetMemHandle(&mut handle, address) };
@@ -37,6 +37,11 @@ fn open(handle: sys::CUipcMemHandle) -> Result<u64, Code> {
     code.result().map_err(|error| error.0).map(|()| address)
 }
 
+/// The memory that the case which started this process exports.
+pub fn opened() -> u64 {
+    open(sys::CUipcMemHandle { reserved: bytes(MEMORY) }).unwrap()
+}
+
 fn text(bytes: &[std::ffi::c_char]) -> String {
     bytes.iter().map(|byte| format!("{:02x}", *byte as u8)).collect()
 }
@@ -46,7 +51,7 @@ fn bytes(variable: &str) -> [std::ffi::c_char; 64] {
     std::array::from_fn(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).unwrap() as std::ffi::c_char)
 }
 
-fn other_process(case: &str, memory: &sys::CUipcMemHandle, event: &sys::CUipcEventHandle) -> Child {
+pub fn other_process(case: &str, memory: &sys::CUipcMemHandle, event: &sys::CUipcEventHandle) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "one_case", "--nocapture", "--test-threads=1"])
         .env(WHICH, case)
@@ -59,13 +64,13 @@ fn other_process(case: &str, memory: &sys::CUipcMemHandle, event: &sys::CUipcEve
 }
 
 /// Waits until the other process prints a line that ends so.
-fn hear(child: &mut Child, wanted: &str) {
+pub fn hear(child: &mut Child, wanted: &str) {
     let output = BufReader::new(child.stdout.as_mut().unwrap());
     let mut lines = output.lines().map(Result::unwrap);
     assert!(lines.any(|line| line.ends_with(wanted)), "the other process never said `{wanted}`");
 }
 
-fn shared_event() -> (sys::CUevent, sys::CUipcEventHandle) {
+pub fn shared_event() -> (sys::CUevent, sys::CUipcEventHandle) {
     let (mut event, mut handle) = (null_mut(), sys::CUipcEventHandle { reserved: [0; 64] });
     // SAFETY: the pointers are to locals.
     unsafe {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::device::{CopyRegion, Device, Job, Recording, Stream, StreamGraph, StreamGraphBuilder};
 use crate::error::Result;
-use crate::program::{self, Command, Op, Schedule, StreamMessages};
+use crate::program::{self, ChainedStep, Command, Op, Schedule, StreamMessages};
 use crate::trace;
 
 /// Commands that are queued at once, or one command between such.
@@ -66,32 +66,29 @@ pub(crate) fn together_with<'s>(
     steps: impl Iterator<Item = (usize, &'s Schedule)>,
     messages: &Arc<StreamMessages>,
 ) -> Result<Option<Vec<ReplayBatch>>> {
+    let steps: Vec<ChainedStep> = steps.map(|(step, schedule)| messages.step(step, schedule)).collect();
     let mut graph = StreamGraphBuilder::default();
     let mut batches = Vec::new();
-    let is_message = |command: &Command| matches!(command.op, Op::Send { .. } | Op::Receive(_));
-    for (step, schedule) in steps {
-        let mut numbers = &StreamMessages::numbers(schedule)[..];
-        let alike = |a: &Command, b: &Command| {
-            is_message(a)
-                && a.stream == b.stream
-                && std::mem::discriminant(&a.op) == std::mem::discriminant(&b.op)
-        };
-        for commands in schedule.chunk_by(alike) {
-            let (own, others) = numbers.split_at(commands.len());
-            numbers = others;
-            match &commands[0].op {
-                Op::Send { .. } | Op::Receive(_) => messages.queue(&mut graph, step, commands, own)?,
+    for step in &steps {
+        for (at, command) in step.commands.iter().enumerate() {
+            step.begin(&mut graph, at)?;
+            match &command.op {
                 Op::RecordHash { .. } | Op::BeginCollective { .. } => {
-                    batches.push(ReplayBatch::Single(commands[0].clone()));
+                    batches.push(ReplayBatch::Single(command.clone()));
                 }
-                // Their part is in the words.
-                Op::PostReceive { .. } | Op::WaitAll { .. } | Op::WaitForReaders { .. } => {}
+                // What they do is in the words, and in what is around them.
+                Op::Send { .. }
+                | Op::Receive(_)
+                | Op::PostReceive { .. }
+                | Op::WaitAll { .. }
+                | Op::WaitForReaders { .. } => {}
                 _ => {
-                    if !add(&mut graph, &commands[0])? {
+                    if !add(&mut graph, command)? {
                         return Ok(None);
                     }
                 }
             }
+            step.end(&mut graph, at);
         }
     }
     let Some(graph) = graph.record()? else { return Ok(None) };

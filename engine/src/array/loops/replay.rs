@@ -298,12 +298,6 @@ impl<F: StepFunction> Loop<F> {
         }
         self.is_running = true;
         let outcome = self.run_until(end, numbers);
-        if let (Err(error), Chaining::Under) = (&outcome, self.chaining) {
-            // The devices of other ranks may wait for this one.
-            if let Some(ranks) = self.state.first().and_then(|array| array.team().wire()) {
-                ranks.abort(&error.to_string());
-            }
-        }
         if outcome.is_err() {
             // The recorded steps no longer lead to the state's memory, nor are halos as wide as after them.
             self.begin_anew();
@@ -323,6 +317,16 @@ impl<F: StepFunction> Loop<F> {
             self.begin_anew();
         }
         self.agree(|done| format!("Loop::run of {count} steps after {done}"))?;
+        self.run_agreed(end, numbers).inspect_err(|error| {
+            // The devices of other ranks may wait for this one.
+            if let (Some(ranks), Chaining::Under) = (team.as_ref().and_then(Team::wire), self.chaining) {
+                ranks.abort(&error.to_string());
+            }
+        })
+    }
+
+    fn run_agreed(&mut self, end: u64, numbers: Rows) -> Result<()> {
+        let (count, team) = (end - self.done, self.state.first().map(|array| array.node.team.clone()));
         while self.done < end {
             interrupt::check("Loop::run")?;
             if self.depth.decide(&self.state)? {

@@ -199,6 +199,14 @@ impl Device {
         Ok(IpcEvent { device: self.clone(), event })
     }
 
+    /// Some bytes of memory as memory of their own, which keeps the whole.
+    pub(crate) fn part_of(&self, whole: &Buffer, offset: u64, bytes: u64) -> Result<Buffer> {
+        whole.allocation().check_range("sharing memory", offset, bytes)?;
+        let part =
+            |gpu: &dyn Sharing| Ok(gpu.part_of(whole.allocation(), offset, bytes, Box::new(whole.clone())));
+        Ok(self.adopt(bytes, self.ipc(part)?, false))
+    }
+
     /// Whether its streams wait for words of its memory that other processes write.
     pub(crate) fn has_words(&self) -> Result<bool> {
         self.driver().sharing().map_or(Ok(false), Sharing::has_words).map_err(|e| self.failed(e))

@@ -220,6 +220,10 @@ impl Sharing for CudaDevice {
         Ok(Box::new(Event::opened(&self.primary, raw)))
     }
 
+    fn part_of(&self, memory: &Allocation, offset: u64, bytes: u64, owner: Opaque) -> Box<dyn DeviceMemory> {
+        Box::new(self.buffer(within(memory, offset), bytes, CudaOrigin::Borrowed { _owner: owner }))
+    }
+
     fn has_words(&self) -> DriverResult<bool> {
         Ok(self.facts.has_words && self.aside().map(|_| true)?)
     }
