@@ -308,7 +308,7 @@ fn carry_out(ranks: &Ranks, plan: &Plan, from: &Distribution, to: &Distribution)
     ranks.wait_all()
 }
 
-/// A halo of bricks, and repartitions from slabs to pencils and back, of blocks and cyclic, one part per rank.
+/// A halo of bricks, and repartitions from slabs to pencils and back, of blocks and cyclic: one part a rank.
 fn exchanges(ranks: &Ranks) -> partita::Result<i64> {
     let (count, place) = (ranks.count(), |part: usize| part);
     let bricks = *ProcessGrid::balanced(count, &[1 << 20; 3])?.shape();
