@@ -12,6 +12,7 @@ mod layouts;
 mod scaling;
 mod wires;
 
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -23,7 +24,7 @@ use layouts::{layout_pairs, layouts};
 use partita::index::{Along, ProcessGrid};
 use partita::plan::{Move, Plan, Scope};
 use partita::prelude::*;
-use partita::wire::{Ranks, inject, threads};
+use partita::wire::{CollectiveSignature, Ranks, inject, threads};
 use proptest::prelude::*;
 
 type PlanResult = partita::index::Result<Plan>;
@@ -179,7 +180,7 @@ fn plans_of_a_rank_of_512_are_those_of_the_whole_plan() {
 }
 
 #[test]
-fn plans_of_different_distributions_are_told_apart() {
+fn plans_of_different_distributions_have_different_hashes() {
     let plan = |bounds: &[i64]| {
         let (from, to) = (
             grid_of(&[DimMap::irregular(bounds).unwrap()], false),
@@ -199,7 +200,7 @@ fn computed() -> Duration {
 }
 
 /// What one rank of `parts` plans, and the most time and bytes that a rank takes for it: 10 times what is
-/// asked, because tests run on busy machines.
+/// required, because tests run on busy machines.
 fn planned(what: &str, (rank, parts): (usize, usize), make: impl Fn(Scope) -> PlanResult) -> Plan {
     let (place, begin) = (|part: usize| part, computed());
     let (plan, bytes) = most_bytes(|| make(Scope::Rank { rank, from: &place, to: &place }).unwrap());
@@ -267,24 +268,93 @@ fn program(team: &Team) -> partita::Result<i64> {
     (v.redistribute(&on(&inner, &pencils)?).redistribute(&slabs) * weights).sum(&[]).item()
 }
 
-/// 512, or as many as asked for.
+/// 512, or as many as requested.
 fn many() -> usize {
     std::env::var("PARTITA_SOAK").ok().and_then(|text| text.parse().ok()).unwrap_or(512)
+}
+
+/// Carries out what a rank of a plan sends and receives: the numbers of cells, which it compares.
+fn carry_out(ranks: &Ranks, plan: &Plan, from: &Distribution, to: &Distribution) -> partita::Result<()> {
+    let (me, mut sent, mut expected) = (ranks.rank(), BTreeMap::new(), BTreeMap::new());
+    let number = |dist: &Distribution, at: &[i64]| -> i64 {
+        let cell = |d: usize| dist.map(d).from_packed(at[d]).unwrap();
+        (0..dist.rank()).fold(0, |sum, d| sum * dist.shape()[d] + cell(d))
+    };
+    for m in plan.moves().iter().filter(|m| m.from_part != m.to_part) {
+        let (cells, peer) = match m.from_part == me {
+            true => (&mut sent, m.to_part),
+            false => (&mut expected, m.from_part),
+        };
+        let list: &mut Vec<u8> = cells.entry(peer).or_default();
+        for (source, target) in m.cells() {
+            let cell = if m.from_part == me { number(from, &source) } else { number(to, &target) };
+            list.extend(cell.to_le_bytes());
+        }
+    }
+    ranks.begin_collective(&CollectiveSignature::new("an exchange by a plan", plan))?;
+    expected.iter().try_for_each(|(&peer, cells)| ranks.post_receive(peer, cells.len() as u64))?;
+    for (&to, cells) in &sent {
+        ranks.send(to, cells.len() as u64, |offset, out| {
+            out.copy_from_slice(&cells[offset as usize..][..out.len()]);
+            Ok(())
+        })?;
+    }
+    for (&peer, cells) in &expected {
+        ranks.receive(peer, cells.len() as u64, |offset, bytes| {
+            assert_eq!(bytes, &cells[offset as usize..][..bytes.len()], "from rank {peer} to {me}");
+            Ok(())
+        })?;
+    }
+    ranks.wait_all()
+}
+
+/// A halo of bricks, and repartitions from slabs to pencils and back, of blocks and cyclic: one part a rank.
+fn exchanges(ranks: &Ranks) -> partita::Result<i64> {
+    let (count, place) = (ranks.count(), |part: usize| part);
+    let bricks = *ProcessGrid::balanced(count, &[1 << 20; 3])?.shape();
+    let shape: Vec<i64> = bricks.iter().map(|parts| 3 * parts).collect();
+    let scope = Scope::Rank { rank: ranks.rank(), from: &place, to: &place };
+    let halo = Distribution::builder(&shape).grid(&bricks).halo(&[1; 3], &[1; 3]).build()?;
+    carry_out(ranks, &scope.halo(&halo, true)?, &halo, &halo)?;
+    let grids = [(count, 1), ((bricks[0] * bricks[1]) as usize, bricks[2] as usize)];
+    for is_cyclic in [false, true] {
+        let map = |n: i64, parts| match is_cyclic {
+            true => DimMap::cyclic(n, parts, 2).unwrap(),
+            false => DimMap::even(n, parts).unwrap(),
+        };
+        let [slabs, pencils] = grids.map(|(a, b)| grid_of(&[map(4 * count as i64, a), map(12, b)], false));
+        carry_out(ranks, &scope.between(&slabs, &pencils, &|_| None)?, &slabs, &pencils)?;
+        carry_out(ranks, &scope.between(&pencils, &slabs, &|_| None)?, &pencils, &slabs)?;
+    }
+    Ok(0)
+}
+
+/// A program of each rank, for as many ranks.
+type Program<'a> = (usize, &'a (dyn Fn(&Ranks) -> partita::Result<i64> + Sync));
+
+#[test]
+fn many_ranks_exchange_by_their_own_plans() {
+    let begin = Instant::now();
+    for end in threads::run_with_deadline(many(), Duration::from_secs(900), |ranks| exchanges(&ranks)) {
+        end.unwrap().unwrap();
+    }
+    println!("ran: many-ranks {} in {:?}", many(), begin.elapsed());
 }
 
 fn on_rank(ranks: &Ranks, device: &Device) -> partita::Result<i64> {
     program(&Team::over(ranks, std::slice::from_ref(device), 1)?)
 }
 
+/// Each rank has lists of what every part computes, so there are no more of these.
 #[test]
-fn many_ranks_compute_what_one_does() {
-    let (count, device, begin) = (many(), Device::host(), Instant::now());
-    let alone = program(&Team::on(std::slice::from_ref(&device), count).unwrap()).unwrap();
+fn arrays_on_512_ranks_are_those_of_one() {
+    let (device, begin) = (Device::host(), Instant::now());
+    let alone = program(&Team::on(std::slice::from_ref(&device), 512).unwrap()).unwrap();
     let took = begin.elapsed();
-    for end in threads::run_with_deadline(count, Duration::from_secs(900), |ranks| on_rank(&ranks, &device)) {
+    for end in threads::run_with_deadline(512, Duration::from_secs(900), |ranks| on_rank(&ranks, &device)) {
         assert_eq!(end.unwrap().unwrap(), alone);
     }
-    println!("ran: many-ranks {count} in {:?}, one in {took:?}", begin.elapsed());
+    println!("ran: many-ranks 512 in {:?}, one in {took:?}", begin.elapsed());
 }
 
 /// What one rank of many does while the others compute.
@@ -298,38 +368,50 @@ enum Harm {
     Late,
 }
 
+/// Runs a program of which one rank does harm: all others must name it.
+fn harmed((count, program): Program, victim: usize, harm: Harm) {
+    let (ended, begin) = (AtomicUsize::new(0), Instant::now());
+    let deadline = Duration::from_secs(if harm == Harm::Late { 10 } else { 900 });
+    let ends = threads::run_with_deadline(count, deadline, |ranks| {
+        let is_victim = ranks.rank() == victim;
+        match harm {
+            Harm::At(points, kind) if is_victim => drop(inject(points, kind)),
+            Harm::Ends if is_victim => return Ok(0),
+            Harm::Late if is_victim => {
+                while ended.load(Ordering::Relaxed) < count - 1 {
+                    thread::sleep(Duration::from_millis(10));
+                }
+            }
+            _ => {}
+        }
+        let end = program(&ranks);
+        ended.fetch_add(1, Ordering::Relaxed);
+        end
+    });
+    for (rank, end) in ends.into_iter().enumerate().filter(|(rank, _)| *rank != victim) {
+        match end.unwrap() {
+            Err(Error::Rank { rank: named, .. }) => {
+                assert_eq!(named, victim, "{harm:?}, as rank {rank} says");
+            }
+            other => panic!("{harm:?}: rank {rank} ended with {other:?}"),
+        }
+    }
+    println!("ran: many-ranks-fail {count}, {harm:?} in {:?}", begin.elapsed());
+}
+
 #[test]
 fn many_ranks_name_the_one_that_fails() {
-    let (count, device) = (many(), Device::host());
-    let harms = [Harm::At(0, "error"), Harm::At(60, "error"), Harm::At(150, "panic"), Harm::Ends, Harm::Late];
+    let harms = [Harm::At(0, "error"), Harm::At(40, "error"), Harm::At(60, "panic"), Harm::Ends, Harm::Late];
     for (k, harm) in harms.into_iter().enumerate() {
-        let (victim, ended, begin) = ((k + 1) * count / 7, AtomicUsize::new(0), Instant::now());
-        let deadline = Duration::from_secs(if harm == Harm::Late { 10 } else { 900 });
-        let ends = threads::run_with_deadline(count, deadline, |ranks| {
-            let is_victim = ranks.rank() == victim;
-            match harm {
-                Harm::At(points, kind) if is_victim => drop(inject(points, kind)),
-                Harm::Ends if is_victim => return Ok(0),
-                Harm::Late if is_victim => {
-                    while ended.load(Ordering::Relaxed) < count - 1 {
-                        thread::sleep(Duration::from_millis(10));
-                    }
-                }
-                _ => {}
-            }
-            let end = on_rank(&ranks, &device);
-            ended.fetch_add(1, Ordering::Relaxed);
-            end
-        });
-        for (rank, end) in ends.into_iter().enumerate().filter(|(rank, _)| *rank != victim) {
-            match end.unwrap() {
-                Err(Error::Rank { rank: named, .. }) => {
-                    assert_eq!(named, victim, "{harm:?}, as rank {rank} says")
-                }
-                other => panic!("{harm:?}: rank {rank} ended with {other:?}"),
-            }
-        }
-        println!("ran: many-ranks-fail {count}, {harm:?} in {:?}", begin.elapsed());
+        harmed((many(), &exchanges), (k + 1) * many() / 7, harm);
+    }
+}
+
+#[test]
+fn arrays_on_512_ranks_name_the_one_that_fails() {
+    let device = Device::host();
+    for (victim, harm) in [(0, Harm::At(150, "error")), (511, Harm::At(60, "panic")), (300, Harm::Ends)] {
+        harmed((512, &|ranks| on_rank(ranks, &device)), victim, harm);
     }
 }
 

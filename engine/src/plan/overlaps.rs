@@ -27,10 +27,10 @@ impl SourceOverlap {
     }
 }
 
-/// The coordinates of the source that are asked for, ascending; none for all.
+/// The coordinates of the source that are requested, ascending; none for all.
 pub(super) type Only<'a> = Option<&'a [usize]>;
 
-/// A coordinate of the source at the member that receives, where it matters, and those that are asked for.
+/// A coordinate of the source at the member that receives, where it matters, and those that are requested.
 #[derive(Clone, Copy)]
 pub(super) struct Asked<'a> {
     pub local: Option<usize>,
@@ -182,7 +182,7 @@ impl Need<'_> {
     }
 }
 
-/// The coordinates of the source that may have something of what is needed, of those that are asked for.
+/// The coordinates of the source that may have something of what is needed, of those that are requested.
 /// Each run asks for its owners as long as there are fewer runs than parts, so that few neighbours are found
 /// in little time.
 fn sources(from: &DimMap, needed: &PeriodicSet, asked: Asked) -> Vec<usize> {

@@ -1,7 +1,7 @@
-//! [`Scope`]: of which parts a plan lists the moves, all or those of one rank. [`Recipe`]: what a plan follows
-//! from, and the moves to each part. All plans are made here.
+//! [`Scope`]: of which parts a plan lists the moves, all or those of one rank. [`Recipe`]: what a plan
+//! follows from, and the moves to each part. All plans are made here.
 //!
-//! The overlap of two grid coordinates along a dimension is computed once; moves are the products of overlaps.
+//! The overlap of two grid coordinates along a dimension is computed once; moves are products of overlaps.
 //! A rank finds the parts that its own parts send to from the maps, in time and memory for its neighbours
 //! alone. What ranks must agree on, whichever parts they have, are numbers: how many moves there are in all,
 //! whether one of them leaves its rank, and a hash of the recipe. Counting takes a moment per part, and
@@ -60,7 +60,7 @@ pub(super) enum Recipe<'a> {
 }
 
 /// A dimension, the receiving coordinate (for boxes the part), the coordinate at the same member where it
-/// matters, and whether only some sources are asked for.
+/// matters, and whether only some sources are requested.
 type OverlapKey = (usize, usize, Option<usize>, bool);
 
 /// The overlaps that were found last, and how many there are: in all, and of the last part.
@@ -71,7 +71,7 @@ struct Known {
     last: usize,
 }
 
-/// About so many overlaps are remembered, or those of a few parts with more neighbours. Most grids have fewer.
+/// About so many overlaps are remembered, or those of a few parts with more neighbours.
 const MOST_OVERLAPS: usize = 1 << 12;
 
 impl Recipe<'_> {
@@ -272,8 +272,8 @@ impl Recipe<'_> {
         Ok(distinct(receivers))
     }
 
-    /// The coordinates of the destination, per dimension, at which parts may get something of what a part has:
-    /// none for all. Nothing if nobody does.
+    /// The coordinates of the destination, per dimension, at which parts may get something of what a part
+    /// has: none for all. Nothing if nobody does.
     fn receivers_along(&self, part: usize, rank: usize) -> Option<Vec<Option<Vec<usize>>>> {
         let mut along: Vec<Option<Vec<usize>>> = vec![None; rank];
         for d in 0..self.from().rank() {

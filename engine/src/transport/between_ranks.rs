@@ -1,6 +1,6 @@
 //! Lowering of exchanges between ranks: the cells that leave this rank for another are packed on their
 //! device and sent as one message of all fields; received cells are unpacked. All ranks lower the same
-//! plans, and each gets the commands of its own members.
+//! plans, each with the moves of its own members, and get the commands of these.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

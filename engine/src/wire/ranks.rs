@@ -364,8 +364,8 @@ impl Ranks {
         Ok(all)
     }
 
-    /// Gathers bytes, whose lengths are known, by dissemination: in each round a rank gets what another one has
-    /// so far, of itself and those after it, so that it takes log2(n) messages.
+    /// Gathers bytes, whose lengths are known, by dissemination: in each round a rank gets what another one
+    /// has so far, of itself and those after it, so that it takes log2(n) messages.
     fn exchange_bytes(&self, mine: &[u8], length: impl Fn(usize) -> u64) -> Result<Vec<Vec<u8>>> {
         let (rank, count) = (self.rank(), self.count());
         let after = |by: usize| (rank + by) % count;
