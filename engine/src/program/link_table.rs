@@ -61,6 +61,11 @@ impl LinkTable {
         self.device_pointers.is_ok()
     }
 
+    /// Whether some rank maps the memory of another.
+    pub(crate) fn has_some_ipc(&self) -> bool {
+        self.ipc_pairs.iter().flatten().any(|&has_ipc| has_ipc)
+    }
+
     /// Whether rank `to` maps the memory of rank `from`.
     pub(crate) fn has_ipc(&self, from: usize, to: usize) -> bool {
         self.ipc_pairs[from][to]

@@ -276,6 +276,13 @@ impl Team {
         Ok(origin.links.get())
     }
 
+    /// Whether all members are CUDA devices and some ranks are known to map each other's memory: all ranks know
+    /// the same.
+    pub(crate) fn shares_cuda_memory(&self) -> bool {
+        self.0.origin.links.get().is_some_and(LinkTable::has_some_ipc)
+            && self.0.members.iter().all(|member| member.kind == DeviceKind::Cuda)
+    }
+
     /// The most arrays that one kernel may bind on every device of the team.
     pub(crate) fn max_params(&self) -> usize {
         self.0.max_params
