@@ -19,6 +19,7 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use partita::device::Subnormals;
 use partita::prelude::*;
+use partita::transport::LinkReport;
 
 use cases::workload::{self, Sizes};
 use results::machine::{self, Machine, Seen};
@@ -58,6 +59,15 @@ enum Command {
     Calls(calls::CallOptions),
     /// Say which devices and peers are here.
     Doctor,
+    /// Measure the links between all devices of this program's ranks; alone or started by `mpirun`, torchrun.
+    Links {
+        /// Devices, comma separated; those of PARTITA_DEVICE by default.
+        #[arg(long, value_delimiter = ',')]
+        device: Vec<String>,
+        /// Print JSON instead of a table.
+        #[arg(long)]
+        json: bool,
+    },
     /// Measure messages between two processes beside MPI alone, built with `--features mpi`, or beside bare
     /// sockets; by `mpirun -n 2`.
     Messages {
@@ -223,10 +233,29 @@ fn execute(command: Command) -> Result<()> {
             writeln!(io::stdout(), "{}", out.display())?;
         }
         Command::Facts(options) => facts::run(&options, &FULL.0)?,
+        Command::Links { device, json } => links(&device, json)?,
         Command::Messages { device } => messages::run(&device)?,
         Command::Calls(options) => shown(&calls::run(&options)?, false)?,
         Command::Doctor => doctor()?,
     }
+    Ok(())
+}
+
+/// Rank 0 prints; a link that fails is an error.
+fn links(words: &[String], json: bool) -> Result<()> {
+    let mut devices = Vec::new();
+    let default = [partita::config::config().device.clone()];
+    for word in if words.is_empty() { &default[..] } else { words } {
+        devices.extend(Device::named(word)?);
+    }
+    let report = LinkReport::measure(&devices)?;
+    if report.rank == 0 {
+        match json {
+            true => writeln!(io::stdout(), "{}", report.to_json())?,
+            false => write!(io::stdout(), "{report}")?,
+        }
+    }
+    ensure!(report.all_arrived(), "a link fails");
     Ok(())
 }
 

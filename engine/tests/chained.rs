@@ -1,6 +1,6 @@
-//! Loops whose steps have their messages in them: ranks of one machine, each a process with CUDA devices, whose
-//! devices exchange halos while no host waits. Without the simulated driver, whose calls are counted, each
-//! test prints why it is skipped.
+//! Loops whose steps have their messages in them: ranks of one machine, each a process with a CUDA device,
+//! which exchange halos while no host waits. Without the simulated driver, whose calls are counted, each test
+//! prints why it is skipped.
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, clippy::unwrap_used)]
 

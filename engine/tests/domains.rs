@@ -349,11 +349,8 @@ fn queries_of_strided_domains() {
     assert_eq!((d.index_order(&[2, 9]), d.nth(9), d.nth(-1)), (None, None, None));
     let empty = domain([(3, 3, 1), (0, 2, 1)]);
     assert_eq!((empty.low(), empty.num_indices(), empty.iter().count()), (None, 0, 0));
-    // Slicing, and changes of rank.
     let slice = d.intersect(&domain([(0, 8, 2), (0, 8, 1)])).unwrap();
     assert_eq!(slice, domain([(4, 5, 1), (5, 0, -4)]));
-    assert_eq!(d.fixed(0, 4).unwrap(), domain([(9, 0, -4)]));
-    assert!(d.fixed(0, 5).is_err() && d.fixed(2, 1).is_err());
     assert_eq!(d.shift(&[1, -1]).unwrap(), domain([(2, 9, 3), (8, -1, -4)]));
 }
 
@@ -411,7 +408,8 @@ fn a_one_dimensional_map_with_only_required_methods_works_in_distributions() {
     for point in dist.global().points() {
         let (part, local) = dist.to_local(&point).unwrap();
         assert_eq!(dist.to_global(part, &local).unwrap(), point);
-        assert_eq!(dist.from_packed(&dist.to_packed(&point).unwrap()).unwrap(), point);
+        let held = |d: usize| dist.map(d).from_packed(dist.map(d).to_packed(point[d]).unwrap());
+        assert!((0..2).all(|d| held(d) == Some(point[d])));
     }
     let sum: i64 = (0..4).map(|part| dist.owned(part).volume().unwrap()).sum();
     assert_eq!(sum, 36);
@@ -419,12 +417,9 @@ fn a_one_dimensional_map_with_only_required_methods_works_in_distributions() {
     // Slices keep the parts of their elements.
     let view = dist.strided(&Region::new(&[1, 0], &[8, 4]).unwrap(), &[2, 1]).unwrap();
     assert_eq!(view.map(0).owned_set(1).iter().collect::<Vec<_>>(), [0, 1, 2, 3]);
-    for (method, error) in
-        [("beside", map.beside(0, false).unwrap_err()), ("resized", map.resized(10).unwrap_err())]
-    {
-        assert_eq!(error.kind, ErrorKind::Missing);
-        assert!(error.to_string().contains(&format!("`{method}`")) && error.to_string().contains("`parity`"));
-    }
+    let error = map.resized(10).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Missing);
+    assert!(error.to_string().contains("`resized`") && error.to_string().contains("`parity`"));
     assert_ne!(map, DimMap::custom(Arc::new(Parity(9))).unwrap());
     assert_eq!(map, map.clone());
 }

@@ -62,27 +62,15 @@ proptest! {
         prop_assert_eq!(hull.is_empty(), a.is_empty() && b.is_empty());
         for d in 0..a.rank() {
             // Without its first or its last layer the hull no longer covers both.
-            let (first, last) = (hull.start()[d] + 1, hull.stop()[d] - 1);
-            let smaller = [hull.split(d, first).unwrap().1, hull.split(d, last).unwrap().0];
+            let along = |by: i64| Index::from_fn(a.rank(), |e| if e == d { by } else { 0 });
+            let smaller = [(-1, 0), (0, -1)].map(|(lo, hi)| hull.grow(&along(lo), &along(hi)).unwrap());
             let covers = |r: &Region| r.contains_region(&a) && r.contains_region(&b);
             prop_assert!(hull.is_empty() || !smaller.iter().any(covers));
         }
     }
 
     #[test]
-    fn splits_divide_and_growth_is_undone(
-        (a, _) in box_pairs(),
-        d in 0..4usize,
-        at in -5..12i64,
-        w in 0..4i64,
-    ) {
-        if d < a.rank() {
-            let (below, above) = a.split(d, at).unwrap();
-            let mut both: Vec<Index> = below.points().chain(above.points()).collect();
-            both.sort_unstable();
-            prop_assert_eq!(both, a.points().collect::<Vec<_>>());
-            prop_assert!(below.points().all(|p| p[d] < at) && above.points().all(|p| p[d] >= at));
-        }
+    fn growth_is_undone((a, _) in box_pairs(), w in 0..4i64) {
         let (lo, hi) = (vec![w; a.rank()], vec![-w; a.rank()]);
         prop_assert_eq!(a.grow(&lo, &lo).unwrap().grow(&hi, &hi).unwrap(), a);
         prop_assert_eq!(a.shift(&lo).unwrap().shift(&hi).unwrap(), a);
@@ -100,8 +88,8 @@ proptest! {
             prop_assert_eq!(owners, [owner]);
         }
         let edge = |side: fn(&layouts::Dim) -> i64| layout.dims.iter().map(side).collect::<Vec<i64>>();
-        let inner = dist.global().grow(&edge(|dim| -dim.edges.0), &edge(|dim| -dim.edges.1)).unwrap();
-        prop_assert_eq!(dist.interior(), inner);
+        let edges = [edge(|dim| dim.edges.0), edge(|dim| dim.edges.1)].map(|at| Index::new(&at).unwrap());
+        prop_assert_eq!(dist.boundary(), edges.into());
         for (d, dim) in layout.dims.iter().enumerate() {
             let bounds: Vec<i64> = (0..dim.parts()).map(|part| dist.map(d).owned(part).start).collect();
             prop_assert_eq!(&bounds, &dim.bounds[..dim.parts()]);
@@ -325,16 +313,16 @@ fn padding_of_parts_with_a_boundary() {
         .unwrap();
     let stored: Vec<_> = (0..4).map(|part| dist.stored(part).to_string()).collect();
     assert_eq!(stored, ["[0:9]", "[7:14]", "[10:20]", "[14:24]"]);
-    assert_eq!(dist.interior(), region([4], [24]));
     let counts: i64 = (0..4).map(|part| dist.owned(part).volume().unwrap()).sum();
     assert_eq!((counts, dist.halo()), (24, (Index::from([3]), Index::from([3]))));
+    assert_eq!(dist.boundary(), (Index::from([4]), Index::from([0])));
 }
 
 #[test]
 fn padding_defaults_to_zero_and_is_never_negative() {
     let dist = Distribution::default_partition(3, &[9, 9]).unwrap();
     assert_eq!(dist.halo(), (Index::zeros(2), Index::zeros(2)));
-    assert_eq!((dist.interior(), dist.stored(1)), (dist.global(), dist.owned(1)));
+    assert_eq!((dist.boundary(), dist.stored(1)), (dist.halo(), dist.owned(1)));
     let line = || Distribution::builder(&[9]).parts(3);
     for builder in [line().halo(&[-1], &[0]), line().halo_per_part(0, &[(0, 0), (0, -1), (0, 0)])] {
         assert_eq!(builder.build().unwrap_err().kind, ErrorKind::Halo);
@@ -502,9 +490,6 @@ fn containment() {
 #[test]
 fn splits_and_differences() {
     let a = region([0, 0], [4, 4]);
-    assert_eq!(a.split(1, 1).unwrap(), (region([0, 0], [4, 1]), region([0, 1], [4, 4])));
-    assert!(a.split(0, -3).unwrap().0.is_empty());
-    assert_eq!(a.split(2, 0).unwrap_err().kind, ErrorKind::Range);
     let rings = a.subtract(&region([1, 1], [3, 3]));
     assert_eq!(rings.len(), 4);
     assert_eq!(rings.iter().map(|r| r.volume().unwrap()).sum::<i64>(), 12);

@@ -49,7 +49,6 @@ proptest! {
                 prop_assert_eq!(map.local_at(part, global), Some(local as i64));
                 prop_assert_eq!(map.owned_set(part).position(global), Some(local as i64));
                 prop_assert_eq!(map.from_packed(packed), Some(global));
-                prop_assert_eq!(map.packed_part(packed), Some(part));
                 packed += 1;
             }
             prop_assert_eq!(map.to_global(part, list.len() as i64), None);
@@ -133,7 +132,8 @@ proptest! {
                 let global = dist.to_global(part, &local).unwrap();
                 let expected = Index::from_fn(dist.rank(), |d| lists[d][at[d] as usize][local[d] as usize]);
                 prop_assert_eq!(global, expected);
-                prop_assert_eq!(dist.from_packed(&cell).unwrap(), expected);
+                let held = |d: usize| dist.map(d).from_packed(cell[d]).unwrap();
+                prop_assert_eq!(Index::from_fn(dist.rank(), held), expected);
                 prop_assert!(dist.holders(&global).unwrap().contains(&part));
             }
             let sets = dist.owned_set(part).unwrap();
@@ -148,27 +148,10 @@ proptest! {
             prop_assert_eq!(part, dist.owner(&point).unwrap());
             prop_assert_eq!(part, dist.holders(&point).unwrap()[0]);
             prop_assert_eq!(dist.to_global(part, &local).unwrap(), point);
-            prop_assert_eq!(packed.owner(&dist.to_packed(&point).unwrap()).unwrap(), part);
+            let place = Index::from_fn(dist.rank(), |d| dist.map(d).to_packed(point[d]).unwrap());
+            prop_assert_eq!(packed.owner(&place).unwrap(), part);
         }
         prop_assert!(dist.same_layout(&dist.clone()) && packed.packed() == packed);
-    }
-
-    #[test]
-    fn adjacent_parts_are_neighbors_of_each_other(kind in kinds(), periodic in any::<bool>()) {
-        let (map, lists, size) = (kind.build(), kind.lists(), kind.size());
-        for part in 0..map.parts() {
-            let mut expected = HashSet::new();
-            for &g in &lists[part] {
-                for there in [g - 1, g + 1] {
-                    let there = if periodic { there.rem_euclid(size) } else { there };
-                    let held = lists[part].contains(&there);
-                    expected.extend((0..lists.len()).filter(|&p| !held && lists[p].contains(&there)));
-                }
-            }
-            let mut expected: Vec<usize> = expected.into_iter().collect();
-            expected.sort_unstable();
-            prop_assert_eq!(map.beside(part, periodic).unwrap(), expected);
-        }
     }
 
     #[test]
@@ -542,7 +525,8 @@ fn eight_dimensions_of_mixed_kinds_store_every_cell_once() {
     let strides: Vec<i64> = (0..8).map(|d| dist.packed().shape()[d + 1..].iter().product()).collect();
     let place = |packed: &Index| packed.iter().zip(&strides).map(|(a, b)| a * b).sum::<i64>() as usize;
     for point in dist.global().points() {
-        stored[place(&dist.to_packed(&point).unwrap())] += point.iter().fold(1, |sum, i| 2 * sum + i);
+        let packed = Index::from_fn(8, |d| dist.map(d).to_packed(point[d]).unwrap());
+        stored[place(&packed)] += point.iter().fold(1, |sum, i| 2 * sum + i);
     }
     let owned: HashSet<i64> = stored.iter().copied().filter(|&value| value > 0).collect();
     assert_eq!(owned, (256..512).collect());
@@ -589,18 +573,17 @@ fn tiles_cover_the_shape_exactly_and_halos_lie_outside() {
         let of = || Distribution::builder(shape).grid(grid);
         let dist = of().build().unwrap();
         let mut covered: Vec<Index> = Vec::new();
-        for (part, tile) in dist.tiles().unwrap().into_iter().enumerate() {
-            assert_eq!(tile.position, dist.grid().coordinate(part));
-            let stop = Index::from_fn(shape.len(), |d| tile.start[d] + tile.shape[d]);
-            covered.extend(Region::new(&tile.start, &stop).unwrap().points());
-        }
+        dist.check_regular("partition tiling").unwrap();
+        (0..dist.parts()).for_each(|part| covered.extend(dist.owned(part).points()));
         covered.sort_unstable();
         assert_eq!(covered, dist.global().points().collect::<Vec<_>>());
         let one = vec![1; shape.len()];
-        assert_eq!(of().halo(&one, &one).build().unwrap().tiles().unwrap(), dist.tiles().unwrap());
+        let wide = of().halo(&one, &one).build().unwrap();
+        wide.check_regular("partition tiling").unwrap();
+        assert!((0..dist.parts()).all(|part| wide.owned(part) == dist.owned(part)));
     }
     let remainder = Distribution::builder(&[10]).bounds(0, &[0, 4, 8, 10, 10]).build().unwrap();
-    assert_eq!(remainder.tiles().unwrap().len(), 4);
+    remainder.check_regular("partition tiling").unwrap();
 }
 
 #[test]
@@ -615,7 +598,8 @@ fn distributions_without_tiles_are_errors_with_a_reason() {
         (of().bounds(1, &[0, 1, 7, 12]), "irregular bounds in dimension 1"),
         (of().bounds(1, &[0, 5, 7, 12]), "irregular bounds in dimension 1"),
     ] {
-        let error = builder.build().unwrap().tiles().unwrap_err().to_string();
+        let dist = builder.build().unwrap();
+        let error = dist.check_regular("partition tiling").unwrap_err().to_string();
         let text = format!("partition tiling: expected a regular grid of blocks, given {reason}; ");
         assert!(error.starts_with(&text), "{error}");
     }
@@ -654,4 +638,17 @@ fn sizes_near_the_limit_do_not_overflow() {
     let (part, local) = view.to_local(&[last]).unwrap();
     assert_eq!(view.to_global(part, &local).unwrap()[0], last);
     assert!(DimMap::replicated(COORDINATE_LIMIT, 2).is_err() && DimMap::cyclic(i64::MAX, 2, 1).is_err());
+}
+
+/// Equal maps have the same meaning for another size, however they were written.
+#[test]
+fn even_blocks_are_a_rule_whoever_lists_them() {
+    for bounds in [&[0, 2, 4, 7][..], &[0, 2, 4, 6], &[0, 0, 1, 2]] {
+        let (map, size) = (DimMap::irregular(bounds).unwrap(), bounds[3]);
+        assert_eq!(map, DimMap::even(size, 3).unwrap());
+        assert_eq!(map.resized(11).unwrap(), DimMap::even(11, 3).unwrap());
+    }
+    let rows = Distribution::builder(&[7]).bounds(0, &[0, 2, 4, 7]).build().unwrap();
+    assert_eq!(rows.resized(&[9]).unwrap().map(0), &DimMap::even(9, 3).unwrap());
+    assert!(DimMap::irregular(&[0, 3, 5, 7]).unwrap().resized(8).is_err());
 }

@@ -11,7 +11,8 @@ use partita::array::record;
 use partita::fourier::{Direction, transformed};
 use partita::operators::{Boundary, laplacian};
 use partita::prelude::*;
-use partita::program::{Command, Op};
+use partita::program::{Command, Op, Transport};
+use partita::transport::{LinkDevice, LinkFigures, LinkReport, MeasuredLink};
 
 fn array(team: &Team, dist: &Distribution) -> Array {
     Array::from_fn(team, dist, |at| at.iter().fold(3, |n, i| (5 * n + i) % 127) as f32).unwrap()
@@ -92,8 +93,8 @@ fn outlines_are_read() {
     let text = "kernel copy_box on 3 parts (shape (30, 10), grid (3, 1)): 1200 bytes read, 1200 written, \
                 0 operations\n\
                 plan halo of f32 (30, 10): 80 bytes over 2 links\n  \
-                1 -> 0: 40 bytes\n  \
-                2 -> 1: 40 bytes\n\
+                1 -> 0: 40 bytes, kernel\n  \
+                2 -> 1: 40 bytes, kernel\n\
                 kernel fused on 3 parts (shape (28, 10), grid (3, 1)): 1240 bytes read, 1120 written, \
                 280 operations\n  \
                 260 of 280 cells need nothing of what travels between ranks or devices";
@@ -104,7 +105,7 @@ fn outlines_are_read() {
     let moved = u.move_to(&pair, &Distribution::default_partition(2, &[30, 10]).unwrap());
     let said = moved.explain().unwrap().to_string();
     assert!(said.contains(": 600 bytes over 2 links, from 3 members"), "{said}");
-    assert!(said.contains("\n  1 -> 0: 200 bytes\n  2 -> 1: 400 bytes\n"), "{said}");
+    assert!(said.contains("\n  1 -> 0: 200 bytes, kernel\n  2 -> 1: 400 bytes, kernel\n"), "{said}");
 }
 
 type Case = (&'static str, fn(&Array, &Array) -> Result<Array>);
@@ -224,6 +225,15 @@ fn what_is_said_to_travel_travels() {
             let (_, all) = travelled(ranks, *case, Array::eval);
             let sent = all - made;
             let name = case.0;
+            // Each rank has one part, so all links are between ranks.
+            for exchange in said.kernels.iter().flat_map(|kernel| &kernel.exchanges) {
+                for (link, way) in exchange.links.iter().zip(&exchange.ways) {
+                    let expected =
+                        if link.from_part == link.to_part { "kernel" } else { "staged by threads" };
+                    assert!(way == expected || exchange.from_team.is_some(), "{name}: {link:?}, {way}");
+                }
+                assert_eq!(exchange.links.len(), exchange.ways.len(), "{name}");
+            }
             let stays = name.ends_with("home") || name == "rows";
             if said.exchanged_bytes() != sent || (sent == 0) != stays {
                 wrong.push(format!("{name} on {ranks} ranks: {sent} bytes were sent\n{said}"));
@@ -267,4 +277,30 @@ fn what_has_steps_of_its_own_is_seen_in_another_shape_without_a_copy() {
         assert!(said.kernels.iter().all(|kernel| !["fused", "reshape"].contains(&&*kernel.name)), "{said}");
         assert_eq!(rows(&other), rows(&whole));
     }
+}
+
+#[test]
+fn a_failed_link_and_odd_names_are_said() {
+    let way = |arrived| LinkFigures { transport: Transport::Peer, latency: 2e-6, bandwidth: 3e9, arrived };
+    let mut report = LinkReport {
+        rank: 0,
+        ranks: 1,
+        wire: None,
+        devices: vec![LinkDevice { rank: 0, name: "a \"GPU\"\n".to_owned(), numa_node: Some(1) }],
+        links: vec![MeasuredLink { ends: [0, 0], ways: vec![way(true)], reason: "it is".to_owned() }],
+        bytes: [8, 1 << 24],
+        is_simulated: true,
+        warnings: vec!["slow".to_owned()],
+    };
+    assert!(report.all_arrived());
+    report.links[0].ways.push(way(false));
+    assert!(!report.all_arrived() && report.to_string().contains("FAILED"), "{report}");
+    let json = report.to_json();
+    for word in ["\"a \\\"GPU\\\"\\u000a\"", "\"gb_per_s\": 3.0000", "\"arrived\": false", "[8, 16777216]"] {
+        assert!(json.contains(word), "{word}: {json}");
+    }
+    let here = LinkReport::measure(&[Device::host(), Device::host()]).unwrap();
+    let chosen: Vec<Transport> = here.links.iter().map(|link| link.ways[0].transport).collect();
+    assert_eq!(chosen, [Transport::SameDevice, Transport::Staged, Transport::SameDevice], "{here}");
+    assert!(here.all_arrived(), "{here}");
 }

@@ -8,7 +8,7 @@ mod found;
 use counted::counted;
 use found::{devices, ran};
 use partita::array::Cells;
-use partita::index::DimMap;
+use partita::index::{DimMap, Index};
 use partita::prelude::*;
 
 fn numbered(team: &Team, dist: &Distribution) -> Array {
@@ -157,4 +157,54 @@ fn values_in_shared_memory_never_change() {
     assert!(run.is_replaying());
     assert_eq!(seen.to_vec::<i32>().unwrap(), then);
     assert_eq!(run.state()[0].to_vec::<i32>().unwrap()[6..], (6..144).map(|n| n + 30).collect::<Vec<i32>>());
+}
+
+/// Every part holds the same elements in the same order in the other shape.
+fn stays(u: &Array, shape: &[i64]) -> bool {
+    let held = |array: &Array| -> Vec<Vec<i64>> {
+        let dist = array.distribution().unwrap();
+        let number = |cell: Index| dist.shape().iter().zip(&cell[..]).fold(0, |sum, (n, at)| sum * n + at);
+        let of = |part: usize| {
+            let places = Region::from_shape(&dist.owned(part).extents()).unwrap();
+            places.points().map(|at| number(dist.to_global(part, &at).unwrap())).collect()
+        };
+        (0..dist.parts()).map(of).collect()
+    };
+    held(u) == held(&u.reshape(shape))
+}
+
+fn on(parts: usize, dist: Distribution) -> Array {
+    numbered(&Team::on(&[Device::host()], parts).unwrap(), &dist)
+}
+
+#[test]
+fn parts_keep_what_they_hold() {
+    let rows = on(3, Distribution::builder(&[12, 5]).parts(3).build().unwrap());
+    let kept = [&[60][..], &[3, 4, 5], &[3, 20], &[6, 10], &[12, 5, 1], &[1, 12, 5], &[3, 2, 2, 5]];
+    for shape in kept {
+        assert!(stays(&rows, shape), "{shape:?}");
+    }
+    for cut in [&[2, 6, 5][..], &[2, 30], &[4, 15], &[5, 12]] {
+        assert!(!stays(&rows, cut), "{cut:?}");
+    }
+    let columns = Distribution::builder(&[12, 6]).grid(&[2, 3]).bounds(1, &[0, 2, 2, 6]).build().unwrap();
+    let columns = on(6, columns);
+    assert!(stays(&columns, &[2, 6, 3, 2]) && stays(&columns, &[4, 3, 6]) && stays(&columns, &[12, 3, 2]));
+    assert!(!stays(&columns, &[72]) && !stays(&columns, &[12, 2, 3]));
+    // A dimension of one cell may be divided too.
+    let single = on(6, Distribution::builder(&[4, 1, 6]).grid(&[2, 3, 1]).build().unwrap());
+    assert!(stays(&single, &[4, 6]) && stays(&single, &[2, 2, 1, 3, 2]));
+    // A view's grid counts its parts from the other end.
+    assert!(stays(&rows.flip(0), &[3, 20]));
+}
+
+#[test]
+fn other_maps_are_dealt_in_other_blocks() {
+    let of = |map: DimMap| on(2, Distribution::builder(&[12, 5]).grid(&[2, 1]).map(0, map).build().unwrap());
+    let cyclic = of(DimMap::cyclic(12, 2, 2).unwrap());
+    assert!(stays(&cyclic, &[60]) && stays(&cyclic, &[6, 10]) && !stays(&cyclic, &[4, 3, 5]));
+    assert!(stays(&of(DimMap::replicated(12, 2).unwrap()), &[5, 12]));
+    let lists = [vec![0, 5, 7], vec![1, 2, 3, 4, 6, 8, 9, 10, 11]];
+    let lists = of(DimMap::unstructured(&lists, true).unwrap());
+    assert!(!stays(&lists, &[60]) && stays(&lists, &[12, 5, 1]));
 }

@@ -8,6 +8,9 @@
 mod allocations;
 mod divisions;
 mod layouts;
+#[path = "../../examples/scaling.rs"]
+mod scaling;
+mod wires;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -189,12 +192,18 @@ fn plans_of_different_distributions_are_told_apart() {
     assert_ne!(hash(&one), hash(&other));
 }
 
+/// How long this thread has computed: other tests and programs run on the machine.
+fn computed() -> Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    Duration::from_nanos(text.split_whitespace().next().unwrap().parse().unwrap())
+}
+
 /// What one rank of `parts` plans, and the most time and bytes that a rank takes for it: 10 times what is
 /// asked, because tests run on busy machines.
 fn planned(what: &str, (rank, parts): (usize, usize), make: impl Fn(Scope) -> PlanResult) -> Plan {
-    let (place, begin) = (|part: usize| part, Instant::now());
+    let (place, begin) = (|part: usize| part, computed());
     let (plan, bytes) = most_bytes(|| make(Scope::Rank { rank, from: &place, to: &place }).unwrap());
-    let (took, neighbours) = (begin.elapsed(), plan.moves().len());
+    let (took, neighbours) = (computed() - begin, plan.moves().len());
     println!("{parts} parts, {what}: {neighbours} moves, {bytes} bytes, {took:?}");
     assert!(took < Duration::from_secs(10), "{what}: {took:?}");
     assert!(bytes < (1 << 21) + 4096 * neighbours as i64, "{what}: {bytes} bytes for {neighbours} moves");
@@ -230,8 +239,20 @@ fn a_rank_of_a_hundred_thousand_plans_for_its_neighbours_alone() {
     }
 }
 
-/// A halo exchange of bricks in three dimensions, redistributions to pencils, to slabs and back, and a sum
-/// that tells whether one cell is wrong.
+/// The six neighbours of inner cells.
+fn around() -> [[partita::array::Span; 3]; 6] {
+    [
+        s![..-2, 1..-1, 1..-1],
+        s![2.., 1..-1, 1..-1],
+        s![1..-1, ..-2, 1..-1],
+        s![1..-1, 2.., 1..-1],
+        s![1..-1, 1..-1, ..-2],
+        s![1..-1, 1..-1, 2..],
+    ]
+}
+
+/// A halo exchange of bricks in three dimensions, redistributions to pencils and to slabs, and a sum that
+/// tells whether one cell is wrong.
 fn program(team: &Team) -> partita::Result<i64> {
     let bricks = *ProcessGrid::balanced(team.size(), &[1 << 20; 3])?.shape();
     let (rows, pencils) = (team.size() as i64, [bricks[0] * bricks[1], bricks[2], 1]);
@@ -239,19 +260,11 @@ fn program(team: &Team) -> partita::Result<i64> {
     let inner = shape.map(|size| size - 2);
     let on = |shape: &[i64], grid: &[i64]| Distribution::builder(shape).grid(grid).build();
     let u = Array::from_fn(team, &on(&shape, &bricks)?, |at| at[0] * at[1] * 7 + at[1] * at[2] * 31 + at[2])?;
-    let around = [
-        s![..-2, 1..-1, 1..-1],
-        s![2.., 1..-1, 1..-1],
-        s![1..-1, ..-2, 1..-1],
-        s![1..-1, 2.., 1..-1],
-        s![1..-1, 1..-1, ..-2],
-        s![1..-1, 1..-1, 2..],
-    ];
     let middle = u.slice(&s![1..-1, 1..-1, 1..-1]) * 5;
-    let v = around.iter().fold(middle, |sum, window| sum - u.slice(window));
-    let turned = v.redistribute(&on(&inner, &pencils)?).redistribute(&on(&inner, &[rows, 1, 1])?);
-    let weights = Array::from_fn(team, &on(&inner, &[rows, 1, 1])?, |at| at[0] * 3 + at[1] * 5 + at[2])?;
-    (turned.redistribute(&on(&inner, &bricks)?) * weights.redistribute(&on(&inner, &bricks)?)).sum(&[]).item()
+    let v = around().iter().fold(middle, |sum, window| sum - u.slice(window));
+    let slabs = on(&inner, &[rows, 1, 1])?;
+    let weights = Array::from_fn(team, &slabs, |at| at[0] * 3 + at[1] * 5 + at[2])?;
+    (v.redistribute(&on(&inner, &pencils)?).redistribute(&slabs) * weights).sum(&[]).item()
 }
 
 /// 512, or as many as asked for.
@@ -268,7 +281,7 @@ fn many_ranks_compute_what_one_does() {
     let (count, device, begin) = (many(), Device::host(), Instant::now());
     let alone = program(&Team::on(std::slice::from_ref(&device), count).unwrap()).unwrap();
     let took = begin.elapsed();
-    for end in threads::run_with_deadline(count, Duration::from_secs(300), |ranks| on_rank(&ranks, &device)) {
+    for end in threads::run_with_deadline(count, Duration::from_secs(900), |ranks| on_rank(&ranks, &device)) {
         assert_eq!(end.unwrap().unwrap(), alone);
     }
     println!("ran: many-ranks {count} in {:?}, one in {took:?}", begin.elapsed());
@@ -288,17 +301,10 @@ enum Harm {
 #[test]
 fn many_ranks_name_the_one_that_fails() {
     let (count, device) = (many(), Device::host());
-    let points = 20 * count as u64;
-    let harms = [
-        Harm::At(0, "error"),
-        Harm::At(count as u64, "error"),
-        Harm::At(points / 8, "panic"),
-        Harm::Ends,
-        Harm::Late,
-    ];
+    let harms = [Harm::At(0, "error"), Harm::At(60, "error"), Harm::At(150, "panic"), Harm::Ends, Harm::Late];
     for (k, harm) in harms.into_iter().enumerate() {
         let (victim, ended, begin) = ((k + 1) * count / 7, AtomicUsize::new(0), Instant::now());
-        let deadline = Duration::from_secs(if harm == Harm::Late { 10 } else { 300 });
+        let deadline = Duration::from_secs(if harm == Harm::Late { 10 } else { 900 });
         let ends = threads::run_with_deadline(count, deadline, |ranks| {
             let is_victim = ranks.rank() == victim;
             match harm {
@@ -325,4 +331,44 @@ fn many_ranks_name_the_one_that_fails() {
         }
         println!("ran: many-ranks-fail {count}, {harm:?} in {:?}", begin.elapsed());
     }
+}
+
+/// The model of `examples/scaling.rs` has the messages and bytes of plans, and of what goes over the wire.
+#[test]
+fn the_model_of_scaling_counts_what_plans_and_wires_do() {
+    let table = include_str!("../../docs/ranks.md");
+    for (shape, grid, row) in scaling::cases() {
+        assert!(table.contains(&row), "docs/ranks.md has another row than\n{row}");
+        let dist = Distribution::builder(&shape).grid(&grid).halo(&[1; 3], &[1; 3]).build().unwrap();
+        let place = |part: usize| part;
+        for rank in (0..dist.parts()).step_by(1 + dist.parts() / 100) {
+            let plan = Scope::Rank { rank, from: &place, to: &place }.halo(&dist, false).unwrap();
+            let sent = plan.moves().iter().filter(|m| m.from_part == rank);
+            let sent: Vec<(usize, u64)> = sent.map(|m| (m.to_part, 4 * m.elements())).collect();
+            let mut faces: Vec<(usize, u64)> =
+                scaling::faces(shape, grid, rank).into_iter().map(|(to, _, bytes)| (to, bytes)).collect();
+            faces.sort_unstable();
+            assert_eq!(sent, faces, "{row}, rank {rank}");
+        }
+    }
+    let (shape, grid) = ([18, 20, 22], [2, 2, 2]);
+    let counts = [false, true].map(|steps| {
+        let (_, counts) = wires::counted(8, |ranks| {
+            let team = Team::over(ranks, &[Device::host()], 1).unwrap();
+            let dist = Distribution::builder(&shape).grid(&grid).build().unwrap();
+            let u = Array::from_fn(&team, &dist, |at| (at[0] + at[1] * at[2]) as f32).unwrap();
+            let middle = u.slice(&s![1..-1, 1..-1, 1..-1]);
+            let sum = around().iter().fold(middle, |sum, window| sum + u.slice(window));
+            if steps {
+                sum.eval().unwrap()
+            }
+        });
+        (counts.messages.load(Ordering::SeqCst) as u64, counts.bytes.load(Ordering::SeqCst))
+    });
+    let faces: Vec<u64> =
+        (0..8).flat_map(|part| scaling::faces(shape, grid, part)).map(|face| face.2).collect();
+    assert_eq!(
+        (counts[1].0 - counts[0].0, counts[1].1 - counts[0].1),
+        (faces.len() as u64, faces.iter().sum())
+    );
 }

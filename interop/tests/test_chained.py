@@ -30,9 +30,11 @@ HELD = """
 (u, loop), (v, other) = begun("cuda"), begun("host")
 rank, held = int(os.environ["RANK"]), []
 for turn, count in enumerate((20, 13, 30, 9, 17, 40)):
-    # A copy, an export and nothing, each on one process alone.
+    # An export or a copy on one process alone, or nothing.
+    parts = u.parts
     if rank == turn % 4:
-        held = [u.parts[rank].stored.__dlpack__() if turn % 2 else u.copy(), None]
+        held.append(parts[rank].stored.__dlpack__() if turn % 2 else u.copy())
+    del parts
     loop.run(u, steps=count)
     other.run(v, steps=count)
     assert u.numpy().tobytes() == v.numpy().tobytes(), turn

@@ -3,6 +3,10 @@ be read from here, so values go through copies, or through the driver as a consu
 
 import ctypes
 import gc
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -268,3 +272,73 @@ def test_functions_of_ones_own_queue_work_on_the_streams(u, expected, driver):
 def test_random_programs_over_domains(seed, monkeypatch):
     monkeypatch.setattr(test_domains, "DEVICE", CUDA)
     test_domains.check_program(seed)
+
+
+def program(*words, **environment):
+    """Exit code and output of Python on CUDA devices, a rank's share of them on each of two ranks."""
+    settings = {"PARTITA_DEVICE": "cuda", "PARTITA_THREADS": "1", "PARTITA_MPI": "off", "PARTITA_DEADLINE_SECONDS": "20"}
+    done = subprocess.run(
+        [sys.executable, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=120,
+        env={**os.environ, **settings, **environment},
+    )  # fmt: skip
+    return done.returncode, done.stdout
+
+
+LINKS = ["-m", "partita", "doctor", "links", "--json"]
+TWO_RANKS = ["-m", "partita", "launch", "-n", "2"]
+
+
+def test_links_of_the_devices_of_a_process():
+    code, out = program(*LINKS)
+    said = json.loads(out)
+    count = len(said["devices"])
+    assert code == 0 and (said["ranks"], said["wire"], len(said["links"])) == (1, None, count * (count + 1) // 2)
+    assert said["simulated"] == all("simulated" in device["name"] for device in said["devices"])
+    for link in said["links"]:
+        ways = ["kernel"] if link["from"] == link["to"] else ["peer", "staged"]
+        assert [way["way"] for way in link["ways"]] == ways and link["chosen"] == ways[0], link
+        assert all(way["arrived"] and way["latency_us"] > 0 and way["gb_per_s"] > 0 for way in link["ways"]), link
+
+
+def test_links_between_ranks_and_what_changes_their_choice():
+    """CUDA IPC is chosen; where it is off, messages are staged, and a warning says so."""
+    for setting, chosen, others in (("1", "CUDA IPC", ["staged"]), ("0", "staged", [])):
+        code, out = program(*TWO_RANKS, *LINKS, PARTITA_CUDA_IPC=setting)
+        assert code == 0, out
+        said = json.loads(out)
+        between = [link for link in said["links"] if len({said["devices"][link[end]]["rank"] for end in ("from", "to")}) == 2]
+        assert between and said["wire"] == "TCP"
+        for link in between:
+            assert link["chosen"] == chosen and [way["way"] for way in link["ways"]] == [chosen, *others], link
+            assert ("PARTITA_CUDA_IPC=0 on rank 0" in link["why"]) == (setting == "0"), link
+        assert any("is staged by sockets" in warning for warning in said["warnings"]) == (setting == "0"), said
+
+
+def test_a_link_that_fails_is_an_error():
+    if "simulated" not in CUDA[-1].name:
+        pytest.skip("faults are planted in the simulated driver")
+    code, out = program(*LINKS, PARTITA_SIM_FAIL="cuMemcpyDtoHAsync_v2:3:launch_failed")
+    assert code == 1 and "partita: " in out and "LAUNCH_FAILED" in out.upper(), out
+
+
+EXPLAINS = """
+import partita as pt
+t = pt.Team(2)
+u = pt.zeros(100, team=t, dtype=pt.float32)
+u[:] = 1
+u.eval()
+print((u[1:] - u[:-1]).explain().splitlines()[2])
+float(u.sum())
+print((u[1:] - u[:-1]).explain().splitlines()[2])
+"""
+
+
+def test_explain_names_the_way_of_each_message(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(EXPLAINS)
+    devices = min(2, sum(device.kind == "cuda" for device in pt.devices()))
+    code, out = program(script)
+    assert code == 0 and out == 2 * f"  0 -> 1: 4 bytes, {'peer' if devices == 2 else 'kernel'}\n", out
+    code, out = program(*TWO_RANKS, script)
+    assert code == 0 and out.count("  0 -> 1: 4 bytes, CUDA IPC, device pointers or staged, as the first exchange finds\n") == 2, out
+    assert out.count("  0 -> 1: 4 bytes, CUDA IPC\n") == 2, out

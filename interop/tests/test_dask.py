@@ -1,6 +1,7 @@
 """``__partitioned__`` with handles of other packages: dask on a local cluster of two processes, and Ray where it is there."""
 
 import os
+import re
 import runpy
 from pathlib import Path
 
@@ -85,6 +86,15 @@ def test_dask_computes_with_the_parts_of_an_array(client, handover, grid):
     np.testing.assert_array_equal(back.numpy(), u.numpy())
 
 
+def test_workers_of_dask_become_ranks(client):
+    """Each of two worker processes is a rank of one team; the arrays span both."""
+    example = runpy.run_path(str(EXAMPLE.parents[1] / "ranks/dask_ranks.py"), run_name="dask_ranks")
+    results = example["on_every_worker"](client, example["heat"])
+    assert [rank for rank, _ in results] == [0, 1] and {mean for _, mean in results} == {0.5}
+    # The parent is no rank.
+    assert pt.Team(2, "host").ranks == 1
+
+
 def test_ray_references_are_taken():
     ray = pytest.importorskip("ray", reason="no Ray")
     ray.init(num_cpus=2, include_dashboard=False)
@@ -96,5 +106,18 @@ def test_ray_references_are_taken():
             entry["data"] = ray.put(np.asarray(said["get"](entry["data"])))
         said["get"] = ray.get
         np.testing.assert_array_equal(pt.from_partitioned(said, team=u.team).numpy(), host)
+    finally:
+        ray.shutdown()
+
+
+def test_the_recipe_for_ray_runs():
+    """The program of the document, on two actors of this machine."""
+    ray = pytest.importorskip("ray", reason="no Ray")
+    block = re.search(r"```python\n(import secrets\n.*?)```", (EXAMPLE.parents[3] / "docs/ranks.md").read_text(), re.S)
+    program = {}
+    exec(compile(block[1], "ranks.md", "exec"), program)
+    ray.init(num_cpus=2, include_dashboard=False, runtime_env={"env_vars": {"PARTITA_DEVICE": "host", "PARTITA_THREADS": "1"}})
+    try:
+        assert program["main"]() == [1.0, 1.0]
     finally:
         ray.shutdown()

@@ -129,7 +129,6 @@ def test_wrong_domains_say_what_to_do():
         (ValueError, "values of shape (3, 2), given (2,)", lambda: D.array([1, 2])),
         (ValueError, "expected 2 ranges, given 1", lambda: D.set(slice(0, 3))),
         (ValueError, "a domain alone", lambda: pt.zeros(D, team=team_of(2))),
-        (TypeError, "real numbers over a domain", lambda: D.zeros(complex)),
         (TypeError, "", lambda: hash(D)),
         (IndexError, "indices of {1:4, 0:2}, given 0 in dimension 0", lambda: D.zeros().at[0, 0]),
         (IndexError, "indices of {1:4, 0:2}, given 0:4:1 in dimension 0", lambda: D.zeros().at[0:4]),
@@ -157,7 +156,67 @@ def test_maps_of_ones_own_say_what_is_wrong():
         assert text in str(raised.value), str(raised.value)
 
 
+def test_a_map_of_ones_own_is_asked_once():
+    asked = []
+    wrong = type("Mine", (pt.CustomMap,), {"size": 4, "parts": 2, "owner": lambda self, i: asked.append(i) or i})()
+    with pytest.raises(ValueError, match="correct Mine.owner"):
+        pt.Distribution(4, team=team_of(2), dims=[wrong])
+    assert asked == [0, 1, 2]
+
+
+def test_domains_without_a_distribution_are_compared():
+    D = pt.Domain(slice(0, 5), team=team_of(2), dims=[pt.Block([0, 1, 5])])
+    with pytest.raises(NotImplementedError):
+        D.expand(1).dist
+    others = [D, D.expand(2), pt.Domain(slice(-1, 6), team=team_of(2)), pt.Domain(slice(0, 5), team=team_of(2)).expand(1)]
+    assert D.expand(1) == D.expand(1) == D.translate(0).expand(1) and all(D.expand(1) != other for other in others)
+
+
 # Arrays.
+
+
+def test_what_an_array_says_of_itself_is_no_domain_to_set():
+    A = pt.Domain(slice(0, 4), team=team_of(2)).ones()
+    for said in [(A + 1).domain, A[1:].domain, A.copy().domain, pt.arange(3).domain]:
+        with pytest.raises(TypeError, match="that lists its arrays, given .* of an array that was computed"):
+            said.set(slice(0, 2))
+    E = (A + 1).domain
+    B = pt.Domain(*E.dims, dist=E.dist).zeros()
+    B.domain.set(slice(0, 2))
+    assert B.shape == B.domain.shape == (2,) and A.shape == E.shape == (4,)
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_complex_arrays_live_over_domains(parts):
+    D = pt.Domain(slice(1, 5), slice(-1, 2), team=team_of(parts))
+    z = (np.arange(12) + 1j * np.arange(12)[::-1]).reshape(4, 3)
+    A, B, real = D.array(z), pt.zeros(domain=D, dtype=pt.complex64), D.array(z.real)
+    assert A.domain is D and B.domain is D and A.at[2, 0].item() == z[1, 1] and B.dtype is pt.complex64
+    assert str(B).startswith("over {1:5, -1:2}")
+    for ours, theirs in [
+        (A * A, z * z), (A / (A + 1), z / (z + 1)), (2j - A, 2j - z), (A * real, z * z.real), (real + A, z.real + z), (real * 1j, z.real * 1j),
+        (A * pt.asarray(z, team=A.team), z * z), (np.exp(A), np.exp(z)), (A.conj(), z.conj()), (abs(A), abs(z)), (A.real, z.real),
+        (A.imag, z.imag), (A == A, z == z), (A ** 2, z ** 2), (pt.where(real > 3, A, -A), np.where(z.real > 3, z, -z)), (+A, z), (A.astype(bool), z != 0),
+        (real.astype(complex), z.real), (pt.zeros_like(A), 0 * z), (A - A.mean(axis=0, keepdims=True), z - z.mean(axis=0)), (A * pt.ones((4, 1)), z),
+    ]:  # fmt: skip
+        assert ours.domain.dims == D.dims, (ours, theirs)
+        np.testing.assert_allclose(ours.numpy(), theirs, rtol=1e-12)
+    assert A.sum().item() == z.sum() and A.T.domain.dims == D.dims[::-1] and A.at[2:4, 0].domain.dims == (range(2, 4),)
+    assert A.reindex(None).domain.dims == (range(4), range(3)) and (A @ A.T).domain.dims == (range(4), range(4))
+    again = pickle.loads(pickle.dumps(A))
+    assert again.domain == D and (again.numpy() == z).all()
+    for wrong in [lambda: A + A[:3], lambda: A * A[:3], lambda: A * np.ones(3)]:
+        with pytest.raises(ValueError, match="go by position"):
+            wrong()
+    a, b = pt.by_index(A, A.reindex(D.translate((1, 0))))
+    np.testing.assert_array_equal((a * b).numpy(), z[1:] * z[:-1])
+    B.at[D.interior((1, 0))] = 1 + 2j
+    A.at[3, ...] = A.at[1, ...] * 1j
+    z[2] = z[0] * 1j
+    D.set(slice(2, 6), slice(0, 3))
+    kept = np.zeros((4, 3), complex)
+    kept[:3, :2] = z[1:, 1:]
+    assert (A.numpy() == kept).all() and B.at[4, 1].item() == 1 + 2j and B.numpy().sum() == 2 + 4j and A.domain is D
 
 
 def test_elements_are_read_and_assigned_by_index():

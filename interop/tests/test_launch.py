@@ -3,12 +3,15 @@ starts itself."""
 
 import contextlib
 import importlib.util
+import json
 import os
 import pty
 import re
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from pathlib import Path
@@ -437,3 +440,105 @@ def test_ranks_say_and_raise_the_same(ranks):
     """Representations, hashes, buffers and floating-point conditions of arrays over several processes."""
     code, out, _ = launch(ranks, RANKS / "scalars.py")
     assert code == 0 and out.count("ok: rank ") == ranks, out
+
+
+def links(ranks, **environment):
+    """The links that rank 0 prints as JSON."""
+    words = ["-m", "partita", "doctor", "links", "--json"]
+    code, out, _ = launch(ranks, *words, **environment) if ranks > 1 else run(*words, **environment)
+    assert code == 0, out
+    return json.loads(out)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_links_between_ranks_are_measured(ranks):
+    """Every pair once; the ways of pairs; figures that mean something."""
+    said = links(ranks)
+    assert (said["ranks"], said["wire"], said["simulated"], said["warnings"]) == (ranks, "TCP" if ranks > 1 else None, False, [])
+    assert [device["rank"] for device in said["devices"]] == list(range(ranks))
+    assert [(link["from"], link["to"]) for link in said["links"]] == [(a, b) for a in range(ranks) for b in range(a, ranks)]
+    for link in said["links"]:
+        (way,) = link["ways"]
+        assert link["chosen"] == way["way"] == ("kernel" if link["from"] == link["to"] else "in place"), link
+        assert way["arrived"] and 0 < way["latency_us"] < 1e6 and way["gb_per_s"] > 0 and link["why"], link
+
+
+def test_links_are_printed_as_a_table():
+    code, out, _ = launch(2, "-m", "partita", "doctor", "links")
+    assert code == 0 and out.startswith("2 devices of 2 ranks, connected by TCP\n"), out
+    assert re.search(r"\n +0 - 1  in place +[\d.]+ us +[\d.]+ GB/s  TCP reads and writes host memory\n", out), out
+    code, out, _ = run("-m", "partita", "doctor", "links", "--yaml")
+    assert code == 2 and "doctor [links [--json]]" in out, out
+
+
+EXPLAINS = """
+import partita as pt
+t = pt.Team(4)
+u = pt.zeros(100, team=t, dtype=pt.float32)
+u[:] = 1
+u.eval()
+if t.rank == 0:
+    print((u[1:] - u[:-1]).explain())
+    print(u.sum().explain())
+"""
+
+
+def test_explain_names_the_way_of_each_message():
+    """Two parts of one rank are on one device, others between ranks."""
+    code, out, _ = script_on_ranks(2, EXPLAINS)
+    assert code == 0 and "  0 -> 1: 4 bytes, kernel\n  1 -> 2: 4 bytes, in place by TCP\n  2 -> 3: 4 bytes, kernel\n" in out, out
+    assert re.search(r"plan partial results.*\n  2 -> 0: \d+ bytes, in place by TCP\n", out), out
+
+
+def script_on_ranks(ranks, text, **environment):
+    """A program of several processes, from its text."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "script.py"
+        script.write_text(text)
+        return launch(ranks, script, **environment)
+
+
+SUM_OF_RANKS = "import partita as pt; t = pt.Team(2); print('sum', float((pt.ones(40, team=t) * 2).sum()), t.rank, t.ranks, flush=True)"
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def recipe(kind, first):
+    """A block of the document, whose first line is this."""
+    return re.search(rf"```{kind}\n({re.escape(first)}.*?)```", DOCUMENT.read_text(), re.S)[1]
+
+
+def test_the_recipe_for_slurm_runs_with_stand_ins_of_its_commands(tmp_path):
+    """`srun` gives two tasks their variables on two machines, as SLURM does."""
+    (tmp_path / "script.py").write_text(SUM_OF_RANKS)
+    (tmp_path / "scontrol").write_text('#!/bin/sh\n[ "$*" = "show hostnames n[1-2]" ] && printf "localhost\\nother\\n"\n')
+    task = "SLURM_PROCID={0} SLURM_LOCALID=0 SLURM_STEP_NUM_TASKS=2 SLURM_STEP_TASKS_PER_NODE='1(x2)' SLURM_NTASKS_PER_NODE=1 \"$@\" &"
+    (tmp_path / "srun").write_text("#!/bin/sh\n" + "".join(task.format(rank) + "\n" for rank in (0, 1)) + "wait\n")
+    (tmp_path / "python").symlink_to(sys.executable)
+    for name in ("srun", "scontrol"):
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "job.sh").write_text(recipe("sh", "#!/bin/sh").replace("29400", str(free_port())))
+    settings = SETTINGS | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "SLURM_JOB_NODELIST": "n[1-2]", "PARTITA_MPI": "off"}
+    settings["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+    done = subprocess.run(["sh", "job.sh"], cwd=tmp_path, env={**os.environ, **settings}, capture_output=True, text=True, timeout=60, check=False)
+    assert sorted(done.stdout.splitlines()) == ["sum 80.0 0 2", "sum 80.0 1 2"], done
+
+
+def test_the_recipe_for_kubernetes_runs_by_its_variables(tmp_path):
+    """Each pod has its index; the job's address and secret are those of the recipe."""
+    (tmp_path / "script.py").write_text(SUM_OF_RANKS)
+    (tmp_path / "python").symlink_to(sys.executable)
+    text = recipe("yaml", "apiVersion: batch/v1")
+    command = re.search(r'command: \[sh, -c, "(.*)"\]', text)[1]
+    settings = SETTINGS | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "PARTITA_ADDRESS": f"localhost:{free_port()}", "PARTITA_SECRET": "word"}
+    settings["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+    assert {"PARTITA_ADDRESS", "PARTITA_SECRET"} == set(re.findall(r"name: (PARTITA_\w+)", text))
+    pods = [
+        subprocess.Popen(["sh", "-c", command], cwd=tmp_path, stdout=subprocess.PIPE, text=True, env={**os.environ, **settings, "JOB_COMPLETION_INDEX": str(pod)})
+        for pod in range(4)
+    ]  # fmt: skip
+    assert [pod.communicate(timeout=60)[0] for pod in pods] == [f"sum 80.0 {rank} 4\n" for rank in range(4)]

@@ -18,7 +18,7 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// The driver that [`build`] makes.
+    /// The driver that [`link`] puts there.
     pub fn of(root: &Path) -> Driver {
         Driver { folder: root.join("target/simcuda") }
     }
@@ -37,12 +37,6 @@ impl Driver {
         command.env("LD_LIBRARY_PATH", std::env::join_paths(all).unwrap_or(before));
         command.env("PARTITA_SIM_DEVICES", devices.to_string());
     }
-}
-
-/// The command that builds it.
-pub fn build(mut cargo: Command) -> Command {
-    cargo.args(["build", "--package", "simcuda"]);
-    cargo
 }
 
 /// Gives the built library the names the loader looks for.

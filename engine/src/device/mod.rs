@@ -21,6 +21,7 @@ mod host;
 mod launch;
 mod lock;
 mod memory;
+pub(crate) mod topology;
 pub mod wgpu;
 
 pub(crate) use driver::WordOp;

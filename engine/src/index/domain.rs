@@ -37,15 +37,9 @@ impl Domain {
         Ok(domain)
     }
 
-    /// The points of a box.
-    pub fn from_region(region: &Region) -> Domain {
-        let range = |d: usize| IndexRange::unit(region.start()[d], region.stop()[d]);
-        Domain { ranges: (0..region.rank()).map(range).collect() }
-    }
-
     /// The points from zero up to `shape`.
     pub fn from_shape(shape: &[i64]) -> Result<Domain> {
-        Ok(Domain::from_region(&Region::from_shape(shape)?))
+        Ok(Domain::of_shape(&Region::from_shape(shape)?.extents()))
     }
 
     /// The same for the shape of something that exists.
@@ -111,17 +105,13 @@ impl Domain {
 
     /// Whether an index belongs to it; false when the ranks differ.
     pub fn member(&self, index: &[i64]) -> bool {
-        self.index_order(index).is_some()
+        self.places(index).is_some()
     }
 
     /// The position of an index in default order; none for others.
     pub fn index_order(&self, index: &[i64]) -> Option<i64> {
-        if index.len() != self.rank() {
-            return None;
-        }
-        self.ranges.iter().zip(index).try_fold(0i64, |position, (range, &i)| {
-            position.checked_mul(range.len())?.checked_add(range.order(i)?)
-        })
+        let (places, shape) = (self.places(index)?, self.shape());
+        Some((0..self.rank()).fold(0, |position, d| position * shape[d] + places[d]))
     }
 
     /// The place of an index along every dimension, counted from 0.
@@ -130,15 +120,19 @@ impl Domain {
     /// An index that the domain does not have.
     pub fn place(&self, index: &[i64]) -> Result<Index> {
         check_rank("index", self.rank(), index.len())?;
-        let places: Option<Vec<i64>> =
-            self.ranges.iter().zip(index).map(|(range, &i)| range.order(i)).collect();
-        match places {
-            Some(places) => Ok(Index::from_fn(self.rank(), |d| places[d])),
-            None => {
-                let (expected, given) = (format!("an index of {self}"), format!("{}", Index::new(index)?));
-                Err(IndexError::new(ErrorKind::Range, "index", expected, given, "ask `member` first"))
-            }
+        self.places(index).ok_or_else(|| {
+            let (expected, given) =
+                (format!("an index of {self}"), Index::from_fn(self.rank(), |d| index[d]));
+            IndexError::new(ErrorKind::Range, "index", expected, given.to_string(), "ask `member` first")
+        })
+    }
+
+    fn places(&self, index: &[i64]) -> Option<Index> {
+        let mut places = Index::zeros(self.rank());
+        for (d, range) in self.ranges.iter().enumerate() {
+            places[d] = range.order(*index.get(d)?)?;
         }
+        (index.len() == self.rank()).then_some(places)
     }
 
     /// The part of a distribution of this shape that owns an index.
@@ -222,80 +216,40 @@ impl Domain {
 
     /// The common indices, in the order of `self`. Slicing an array by a domain is this.
     pub fn intersect(&self, other: &Domain) -> Result<Domain> {
-        self.check_rank_of("Domain::intersect", other)?;
-        self.zip(other, |mine, theirs| Ok(mine.intersect(theirs)))
+        self.zip("Domain::intersect", &other.ranges, |mine, theirs| Ok(mine.intersect(theirs)))
     }
 
     /// Every index moved by `offsets`: Chapel's `translate`.
     pub fn shift(&self, offsets: &[i64]) -> Result<Domain> {
-        self.each_range("Domain::shift", offsets, |range, by| range.shift(by))
+        self.zip("Domain::shift", offsets, |range, by| range.shift(*by))
     }
 
     /// With `offsets[d]` indices more at both ends of dimension `d`, or fewer if that is negative.
     pub fn expand(&self, offsets: &[i64]) -> Result<Domain> {
-        self.each_range("Domain::expand", offsets, |range, by| {
-            range.extended(by.saturating_neg(), range.len().saturating_add(by))
+        self.zip("Domain::expand", offsets, |range, by| {
+            range.extended(by.saturating_neg(), range.len().saturating_add(*by))
         })
     }
 
     /// The `offsets[d]` indices inside the high end of dimension `d`; inside the low end if that is negative;
     /// all of a dimension for 0.
     pub fn interior(&self, offsets: &[i64]) -> Result<Domain> {
-        self.each_range("Domain::interior", offsets, |range, by| {
-            match (range.side(by), by.saturating_abs()) {
-                (None, _) => Ok(*range),
-                (Some(_), count) if count > range.len() => Err(range.too_few(by)),
-                (Some(true), count) => range.extended(range.len() - count, range.len()),
-                (Some(false), count) => range.extended(0, count),
-            }
-        })
+        self.zip("Domain::interior", offsets, |range, by| range.end(*by, false))
     }
 
     /// The `offsets[d]` indices beyond the high end of dimension `d`; beyond the low end if that is negative;
     /// all of a dimension for 0.
     pub fn exterior(&self, offsets: &[i64]) -> Result<Domain> {
-        self.each_range("Domain::exterior", offsets, |range, by| {
-            match (range.side(by), by.saturating_abs()) {
-                (None, _) => Ok(*range),
-                (Some(true), count) => range.extended(range.len(), range.len().saturating_add(count)),
-                (Some(false), count) => range.extended(-count, 0),
-            }
-        })
+        self.zip("Domain::exterior", offsets, |range, by| range.end(*by, true))
     }
 
     /// Every `strides[d]`-th index of dimension `d`, from its first one; from its last one, and down, if that
     /// is negative.
     pub fn by(&self, strides: &[i64]) -> Result<Domain> {
-        self.each_range("Domain::by", strides, |range, by| {
+        self.zip("Domain::by", strides, |range, &by| {
             let (first, stop) = if by < 0 { (range.len() - 1, -1) } else { (0, range.len()) };
             range.at(&IndexRange::new(first, stop, by)?)
         })
-    }
-
-    fn each_range(
-        &self,
-        operation: &'static str,
-        numbers: &[i64],
-        make: impl Fn(&IndexRange, i64) -> Result<IndexRange>,
-    ) -> Result<Domain> {
-        check_rank(operation, self.rank(), numbers.len())?;
-        let pairs = self.ranges.iter().zip(numbers).enumerate();
-        let ranges: Result<Vec<IndexRange>> =
-            pairs.map(|(d, (range, &by))| make(range, by).map_err(|error| error.in_dimension(d))).collect();
-        Domain::new(&ranges?)
-    }
-
-    /// The indices with `index` in dimension `d`, without that dimension: a change of rank.
-    pub fn fixed(&self, d: usize, index: i64) -> Result<Domain> {
-        if d >= self.rank() || !self.ranges[d].contains(index) {
-            let given = format!("index {index} of dimension {d}");
-            let expected = format!("an index along a dimension of {self}");
-            let remedy = "slice with an index that the domain has";
-            return Err(IndexError::new(ErrorKind::Range, "Domain::fixed", expected, given, remedy));
-        }
-        let mut ranges = self.ranges.clone();
-        ranges.remove(d);
-        Ok(Domain { ranges })
     }
 
     /// The positions of the indices of `sub` along every dimension, in its order: what a loop over `sub`
@@ -303,29 +257,25 @@ impl Domain {
     ///
     /// `whole.densify(&whole)` counts from 0 in steps of 1.
     pub fn densify(&self, sub: &Domain) -> Result<Domain> {
-        self.check_rank_of("Domain::densify", sub)?;
-        self.zip(sub, IndexRange::positions)
+        self.zip("Domain::densify", &sub.ranges, IndexRange::positions)
     }
 
     /// The indices at the positions `dense` along every dimension: the reverse of [`Domain::densify`].
     pub fn undensify(&self, dense: &Domain) -> Result<Domain> {
-        self.check_rank_of("Domain::undensify", dense)?;
-        self.zip(dense, IndexRange::at)
+        self.zip("Domain::undensify", &dense.ranges, IndexRange::at)
     }
 
-    fn zip(
+    fn zip<T>(
         &self,
-        other: &Domain,
-        make: impl Fn(&IndexRange, &IndexRange) -> Result<IndexRange>,
+        operation: &'static str,
+        others: &[T],
+        make: impl Fn(&IndexRange, &T) -> Result<IndexRange>,
     ) -> Result<Domain> {
-        let pairs = self.ranges.iter().zip(&other.ranges).enumerate();
+        check_rank(operation, self.rank(), others.len())?;
+        let pairs = self.ranges.iter().zip(others).enumerate();
         let ranges: Result<Vec<IndexRange>> =
-            pairs.map(|(d, (a, b))| make(a, b).map_err(|error| error.in_dimension(d))).collect();
-        Ok(Domain { ranges: ranges? })
-    }
-
-    fn check_rank_of(&self, operation: &'static str, other: &Domain) -> Result<()> {
-        check_rank(operation, self.rank(), other.rank())
+            pairs.map(|(d, (range, other))| make(range, other).map_err(|e| e.in_dimension(d))).collect();
+        Domain::new(&ranges?)
     }
 }
 

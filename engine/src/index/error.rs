@@ -49,12 +49,6 @@ pub struct IndexError {
 /// A result with [`IndexError`].
 pub type Result<T, E = IndexError> = std::result::Result<T, E>;
 
-impl std::fmt::Debug for IndexError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        std::fmt::Display::fmt(self, f)
-    }
-}
-
 impl IndexError {
     /// An error from its parts.
     pub fn new(

@@ -150,30 +150,24 @@ impl IndexRange {
     /// The common members, in the order of `self`.
     pub fn intersect(&self, other: &IndexRange) -> IndexRange {
         let none = IndexRange { len: 0, ..*self };
-        let (Some(low), Some(high)) = (self.low().max(other.low()), self.high().min(other.high())) else {
-            return none;
+        let wide = |range: &IndexRange| {
+            let (low, high) = (i128::from(range.low()?), i128::from(range.high()?));
+            Some((low, high, i128::from(range.stride).abs()))
         };
-        if self.is_empty() || other.is_empty() {
+        let (Some((low, high, stride)), Some(theirs)) = (wide(self), wide(other)) else { return none };
+        // By the Chinese remainder theorem: those at every `period`-th place of `self`, one of them `place`.
+        let (gcd, inverse) = gcd_inverse(stride, theirs.2);
+        let (distance, period) = (theirs.0 - low, theirs.2 / gcd);
+        let place = (distance / gcd).rem_euclid(period) * inverse.rem_euclid(period) % period;
+        let (start, step) = (low.max(theirs.0), stride * period);
+        let lowest = start + (low + place * stride - start).rem_euclid(step);
+        let len = (high.min(theirs.1) - lowest).div_euclid(step) + 1;
+        if distance % gcd != 0 || len < 1 {
             return none;
         }
-        let Some((member, step)) = congruent(
-            (i128::from(self.first), i128::from(self.stride).abs()),
-            (i128::from(other.first), i128::from(other.stride).abs()),
-        ) else {
-            return none;
-        };
-        let (low, high) = (i128::from(low), i128::from(high));
-        let lowest = low + (member - low).rem_euclid(step);
-        if lowest > high {
-            return none;
-        }
-        let len = (high - lowest) / step;
-        let (lowest, highest) = (lowest as i64, (lowest + len * step) as i64);
-        let step = if len == 0 { self.stride.abs() } else { step as i64 };
-        match self.stride > 0 {
-            true => IndexRange { first: lowest, stride: step, len: len as i64 + 1 },
-            false => IndexRange { first: highest, stride: -step, len: len as i64 + 1 },
-        }
+        let first = if self.stride > 0 { lowest } else { lowest + (len - 1) * step };
+        let step = self.stride.signum() * if len == 1 { self.stride.abs() } else { step as i64 };
+        IndexRange { first: first as i64, stride: step, len: len as i64 }
     }
 
     /// The members from place `start` to before place `stop`, which may lie beyond the ends.
@@ -184,38 +178,31 @@ impl IndexRange {
         Ok(IndexRange { first, stride: self.stride, len: stop.saturating_sub(start).max(0) })
     }
 
-    /// True if a number of indices is counted from the end where the sequence ends, false where it begins:
-    /// positive numbers count from the highest index, negative ones from the lowest. None for 0.
-    pub(crate) fn side(&self, count: i64) -> Option<bool> {
-        (count != 0).then_some((count > 0) == (self.stride > 0))
-    }
-
-    pub(crate) fn too_few(&self, count: i64) -> IndexError {
-        let (expected, given) = (format!("at most the {} indices of {self}", self.len), count.to_string());
-        IndexError::new(ErrorKind::Range, "Domain::interior", expected, given, "take fewer")
+    /// The `|count|` members at the high end, or at the low end for a negative count; `beyond` it, as many
+    /// that would follow; all for 0.
+    pub(crate) fn end(&self, count: i64, beyond: bool) -> Result<IndexRange> {
+        let (many, is_last) = (count.saturating_abs(), (count > 0) == (self.stride > 0));
+        if count == 0 {
+            return Ok(*self);
+        }
+        if !beyond && many > self.len {
+            let (expected, given) =
+                (format!("at most the {} indices of {self}", self.len), count.to_string());
+            return Err(IndexError::new(ErrorKind::Range, "Domain::interior", expected, given, "take fewer"));
+        }
+        let first = match (is_last, beyond) {
+            (true, true) => self.len,
+            (true, false) => self.len - many,
+            (false, true) => -many,
+            (false, false) => 0,
+        };
+        self.extended(first, first.saturating_add(many))
     }
 
     /// Every member moved by `offset`.
     pub fn shift(&self, offset: i64) -> Result<IndexRange> {
-        let first = self.first.saturating_add(offset);
-        IndexRange::new(first, first, self.stride)?;
-        let moved = IndexRange { first, ..*self };
-        let last = self.nth(self.len - 1).unwrap_or(self.first).saturating_add(offset);
-        IndexRange::new(last, last, self.stride)?;
-        Ok(moved)
+        IndexRange { first: self.first.saturating_add(offset), ..*self }.extended(0, self.len)
     }
-}
-
-/// The integers that are `a.0` modulo `a.1` and `b.0` modulo `b.1`, as one of them and their distance.
-fn congruent(a: (i128, i128), b: (i128, i128)) -> Option<(i128, i128)> {
-    let (gcd, inverse) = gcd_inverse(a.1, b.1);
-    let distance = b.0 - a.0;
-    if distance % gcd != 0 {
-        return None;
-    }
-    let modulus = b.1 / gcd;
-    let turns = (distance / gcd).rem_euclid(modulus) * inverse.rem_euclid(modulus) % modulus;
-    Some((a.0 + turns * a.1, a.1 * modulus))
 }
 
 /// The greatest common divisor of `a` and `b`, and `x` with `a * x = gcd` modulo `b`.
@@ -251,12 +238,6 @@ impl fmt::Display for IndexRange {
             1 => write!(f, "{}:{stop}", self.first),
             stride => write!(f, "{}:{stop}:{stride}", self.first),
         }
-    }
-}
-
-impl fmt::Debug for IndexRange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 
@@ -345,13 +326,8 @@ pub struct Blocks {
 
 impl Blocks {
     /// The number of coordinates.
-    pub fn len(&self) -> i64 {
+    pub(crate) fn len(&self) -> i64 {
         self.below(self.size)
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// The number of members below `limit`, which is at most the size.
@@ -392,14 +368,10 @@ impl Blocks {
         Some(Blocks { offset: (-first).rem_euclid(period), step: 1, period, width, ..*self })
     }
 
-    /// Whether it is one of them.
-    pub fn contains(&self, index: i64) -> bool {
-        (0..self.size).contains(&index) && (self.offset + self.step * index) % self.period < self.width
-    }
-
     /// The position of a coordinate.
     pub fn position(&self, index: i64) -> Option<i64> {
-        self.contains(index).then(|| self.below(index))
+        let inside = (0..self.size).contains(&index);
+        (inside && (self.offset + self.step * index) % self.period < self.width).then(|| self.below(index))
     }
 
     /// The coordinate at a position.

@@ -21,13 +21,26 @@ mod region;
 
 pub(crate) use distributions::matched;
 pub use distributions::{
-    Distribution, DistributionBuilder, Formula, ProcessGrid, Section, SectionSide, Tile, sections,
+    Distribution, DistributionBuilder, Formula, ProcessGrid, Section, SectionSide, sections,
 };
 pub use domain::{Chunk, Domain};
 pub use error::{ErrorKind, IndexError, Result};
 pub(crate) use error::{check_rank, check_room};
 pub(crate) use index_set::gcd;
 pub use index_set::{Blocks, IndexRange, IndexSet};
-pub use maps::{Along, BlockBounds, Custom, CustomMap, Cyclic, DimMap, MAX_PARTS, Unstructured, missing};
-pub use members::{BroadcastGroup, MemberView, Members, Routes};
-pub use region::{COORDINATE_LIMIT, Index, MAX_RANK, Points, Region};
+pub use maps::{Along, BlockBounds, Custom, CustomMap, Cyclic, DimMap, MAX_PARTS, Unstructured};
+pub use members::{BroadcastGroup, Members};
+pub use region::{COORDINATE_LIMIT, Index, MAX_RANK, Region};
+
+/// `{:?}` that shows the same text as `{}`.
+macro_rules! shown {
+    ($($name:ty),+) => {$(
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(self, f)
+            }
+        }
+    )+};
+}
+
+shown!(Index, IndexError, IndexRange, Members, Region);

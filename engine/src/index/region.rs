@@ -1,7 +1,6 @@
 //! [`Index`]: up to eight coordinates kept inline. [`Region`]: a half-open N-D box, and the algebra of boxes.
 
 use std::fmt;
-use std::iter::FusedIterator;
 use std::ops::{Deref, DerefMut};
 
 use crate::index::error::{ErrorKind, IndexError, Result, check_rank};
@@ -85,14 +84,6 @@ impl<const N: usize> From<[i64; N]> for Index {
     }
 }
 
-impl TryFrom<&[i64]> for Index {
-    type Error = IndexError;
-
-    fn try_from(values: &[i64]) -> Result<Index> {
-        Index::new(values)
-    }
-}
-
 impl fmt::Display for Index {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("(")?;
@@ -100,12 +91,6 @@ impl fmt::Display for Index {
             write!(f, "{}{value}", if d == 0 { "" } else { ", " })?;
         }
         f.write_str(")")
-    }
-}
-
-impl fmt::Debug for Index {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 
@@ -307,27 +292,20 @@ impl Region {
         boxes
     }
 
-    /// The points below coordinate `at` of dimension `d`, and the rest.
-    pub fn split(&self, d: usize, at: i64) -> Result<(Region, Region)> {
-        if d >= self.rank() {
-            return Err(IndexError::new(
-                ErrorKind::Range,
-                "Region::split",
-                format!("a dimension below {}", self.rank()),
-                d.to_string(),
-                "dimensions are counted from 0",
-            ));
-        }
-        let at = at.clamp(self.start[d], self.stop[d]);
-        let (mut below, mut above) = (*self, *self);
-        below.stop[d] = at;
-        above.start[d] = at;
-        Ok((below, above))
-    }
-
     /// Every point, in C order.
-    pub fn points(&self) -> Points {
-        Points { region: *self, next: (!self.is_empty()).then_some(self.start) }
+    pub fn points(&self) -> impl Iterator<Item = Index> + Clone + use<> {
+        let region = *self;
+        std::iter::successors((!self.is_empty()).then_some(self.start), move |point| {
+            let mut next = *point;
+            for d in (0..region.rank()).rev() {
+                next[d] += 1;
+                if next[d] < region.stop[d] {
+                    return Some(next);
+                }
+                next[d] = region.start[d];
+            }
+            None
+        })
     }
 
     fn assert_same_rank(&self, other: &Region) {
@@ -354,37 +332,3 @@ impl fmt::Display for Region {
         f.write_str("]")
     }
 }
-
-impl fmt::Debug for Region {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-/// The points of a region in C order, made by [`Region::points`].
-#[derive(Clone, Debug)]
-pub struct Points {
-    region: Region,
-    next: Option<Index>,
-}
-
-impl Iterator for Points {
-    type Item = Index;
-
-    fn next(&mut self) -> Option<Index> {
-        let current = self.next?;
-        let mut following = current;
-        self.next = None;
-        for d in (0..self.region.rank()).rev() {
-            following[d] += 1;
-            if following[d] < self.region.stop[d] {
-                self.next = Some(following);
-                break;
-            }
-            following[d] = self.region.start[d];
-        }
-        Some(current)
-    }
-}
-
-impl FusedIterator for Points {}

@@ -6,6 +6,7 @@ use std::process;
 use std::sync::Arc;
 
 use super::ipc::IpcMemory;
+use super::message::Transport;
 use crate::config::config;
 use crate::device::cuda::IpcHandle;
 use crate::device::{Buffer, Device, DeviceKind, LentMemory};
@@ -64,6 +65,22 @@ impl LinkTable {
     /// Whether some rank maps the memory of another.
     pub(crate) fn has_some_ipc(&self) -> bool {
         self.ipc_pairs.iter().flatten().any(|&has_ipc| has_ipc)
+    }
+
+    /// Why it does not, if so.
+    pub(crate) fn refusal(&self) -> Option<&str> {
+        self.device_pointers.as_ref().err().map(String::as_str)
+    }
+
+    /// The same links, of which exchanges can choose one transport only, beside staging.
+    pub(crate) fn only(&self, transport: Transport) -> LinkTable {
+        let mut ipc_pairs = self.ipc_pairs.clone();
+        ipc_pairs.iter_mut().flatten().for_each(|has_ipc| *has_ipc &= transport == Transport::Ipc);
+        let device_pointers = match transport {
+            Transport::DevicePointers => self.device_pointers.clone(),
+            _ => Err("not measured".to_owned()),
+        };
+        LinkTable { wire: self.wire.clone(), device_pointers, ipc_pairs, ipc: Arc::clone(&self.ipc) }
     }
 
     /// Whether rank `to` maps the memory of rank `from`.

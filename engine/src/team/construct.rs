@@ -6,6 +6,7 @@ use super::handle::{Member, Team, TeamOrigin, distinct, report};
 use crate::config::{checked, config};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::program::LinkTable;
 use crate::wire::sockets::Launch;
 use crate::wire::{self, Ranks, job, pass};
 
@@ -174,6 +175,12 @@ impl Team {
             Team::assemble(members, several, Arc::new(origin))
         };
         agreed().inspect_err(|error| report(ranks, error))
+    }
+
+    /// The same members, between whose ranks exchanges choose from these links.
+    pub(crate) fn with_links(&self, links: LinkTable) -> Result<Team> {
+        let origin = TeamOrigin { devices: self.origin().devices.clone(), links: OnceLock::from(links) };
+        Team::assemble(self.members().to_vec(), self.wire().cloned(), Arc::new(origin))
     }
 
     /// Some of the members, in this order, as a team of their own; the ranks that have none of them are

@@ -364,14 +364,28 @@ impl Ranks {
         Ok(all)
     }
 
-    /// Sends bytes to all other ranks and receives theirs, whose lengths are known.
+    /// Gathers bytes, whose lengths are known, by dissemination: in each round a rank gets what another one has
+    /// so far, of itself and those after it, so that it takes log2(n) messages.
     fn exchange_bytes(&self, mine: &[u8], length: impl Fn(usize) -> u64) -> Result<Vec<Vec<u8>>> {
-        let others = || (0..self.count()).filter(|&rank| rank != self.rank());
-        others().try_for_each(|rank| self.post_receive(rank, length(rank)))?;
-        others().try_for_each(|rank| self.send_bytes(rank, mine))?;
-        let mut all = vec![mine.to_vec(); self.count()];
-        others()
-            .try_for_each(|rank| self.receive_bytes(rank, length(rank)).map(|bytes| all[rank] = bytes))?;
+        let (rank, count) = (self.rank(), self.count());
+        let after = |by: usize| (rank + by) % count;
+        let mut all = vec![mine.to_vec()];
+        while all.len() < count {
+            let distance = all.len();
+            let some = distance.min(count - distance);
+            let (to, from) = (after(count - distance), after(distance));
+            let lengths: Vec<u64> = (distance..distance + some).map(|by| length(after(by))).collect();
+            self.post_receive(from, lengths.iter().sum())?;
+            self.send_bytes(to, &all[..some].concat())?;
+            let bytes = self.receive_bytes(from, lengths.iter().sum())?;
+            let mut rest = &bytes[..];
+            for length in lengths {
+                let (one, others) = rest.split_at(length as usize);
+                all.push(one.to_vec());
+                rest = others;
+            }
+        }
+        all.rotate_right(rank);
         Ok(all)
     }
 

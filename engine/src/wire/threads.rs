@@ -1,7 +1,8 @@
 //! Ranks as threads of one process, so that programs for many ranks run, and are tested, without MPI.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::interface::{Outcome, Request, Wire, WireError, back_off};
@@ -28,16 +29,23 @@ pub fn run_with_deadline<T: Send>(
     })
 }
 
+/// With more ranks than this those that wait sleep until something comes, or for this long.
+const MOST_THAT_SPIN: usize = 64;
+const SLEEP: Duration = Duration::from_millis(50);
+
 /// One rank's end.
 pub struct Threads {
     rank: usize,
     mailboxes: Arc<Mailboxes>,
     open: Mutex<OpenRequests>,
+    /// How many messages had come when the first of those tests that found nothing began; 0 without any.
+    seen: AtomicU64,
 }
 
 /// One mailbox per rank.
 struct Mailboxes {
     all: Vec<Mutex<Mailbox>>,
+    filled: Vec<Condvar>,
     begin: Instant,
 }
 
@@ -46,6 +54,8 @@ struct Mailbox {
     /// By sender: messages that were sent and not received yet.
     messages: HashMap<usize, VecDeque<(u32, Vec<u8>)>>,
     control: VecDeque<(usize, Vec<u8>)>,
+    /// All messages so far.
+    count: u64,
 }
 
 #[derive(Default)]
@@ -66,10 +76,25 @@ impl Threads {
     /// The ends of a wire between `ranks` ranks, one for each.
     pub fn ends(ranks: usize) -> Vec<Threads> {
         let all = (0..ranks).map(|_| Mutex::default()).collect();
-        let mailboxes = Arc::new(Mailboxes { all, begin: Instant::now() });
-        (0..ranks)
-            .map(|rank| Threads { rank, mailboxes: Arc::clone(&mailboxes), open: Mutex::default() })
-            .collect()
+        let filled = (0..ranks).map(|_| Condvar::new()).collect();
+        let mailboxes = Arc::new(Mailboxes { all, filled, begin: Instant::now() });
+        let end = |rank| {
+            let (open, seen) = Default::default();
+            Threads { rank, mailboxes: Arc::clone(&mailboxes), open, seen }
+        };
+        (0..ranks).map(end).collect()
+    }
+
+    fn put(&self, to: usize, message: impl FnOnce(&mut Mailbox)) {
+        let mut mailbox = locked(&self.mailboxes.all[to]);
+        mailbox.count += 1;
+        message(&mut mailbox);
+        drop(mailbox);
+        self.mailboxes.filled[to].notify_all();
+    }
+
+    fn found_nothing(&self, mailbox: &Mailbox) {
+        let _ = self.seen.compare_exchange(0, mailbox.count + 1, Ordering::Relaxed, Ordering::Relaxed);
     }
 }
 
@@ -91,7 +116,7 @@ impl Wire for Threads {
     }
 
     fn send(&self, to: usize, tag: u32, bytes: Vec<u8>) -> Result<Request, WireError> {
-        locked(&self.mailboxes.all[to]).messages.entry(self.rank).or_default().push_back((tag, bytes));
+        self.put(to, |mailbox| mailbox.messages.entry(self.rank).or_default().push_back((tag, bytes)));
         // Even numbers were sent, odd ones are posted.
         Ok(Request(2 * locked(&self.open).number()))
     }
@@ -118,18 +143,26 @@ impl Wire for Threads {
                 arrived.extend(requests.pop_front().zip(messages.pop_front()));
             }
         }
-        let Some((tag, bytes)) = arrived.remove(&request) else { return Ok(Outcome::Pending) };
+        let Some((tag, bytes)) = arrived.remove(&request) else {
+            self.found_nothing(&mine);
+            return Ok(Outcome::Pending);
+        };
         senders.remove(&request);
         Ok(Outcome::Arrived { tag, bytes })
     }
 
     fn send_control(&self, to: usize, message: &[u8]) -> Result<(), WireError> {
-        locked(&self.mailboxes.all[to]).control.push_back((self.rank, message.to_vec()));
+        self.put(to, |mailbox| mailbox.control.push_back((self.rank, message.to_vec())));
         Ok(())
     }
 
     fn receive_control(&self) -> Result<Option<(usize, Vec<u8>)>, WireError> {
-        Ok(locked(&self.mailboxes.all[self.rank]).control.pop_front())
+        let mut mine = locked(&self.mailboxes.all[self.rank]);
+        let first = mine.control.pop_front();
+        if first.is_none() {
+            self.found_nothing(&mine);
+        }
+        Ok(first)
     }
 
     fn now(&self) -> Duration {
@@ -137,7 +170,13 @@ impl Wire for Threads {
     }
 
     fn pause(&self, spins: u32) {
-        back_off(spins);
+        if self.ranks() <= MOST_THAT_SPIN {
+            return back_off(spins);
+        }
+        let (mine, seen) = (locked(&self.mailboxes.all[self.rank]), self.seen.swap(0, Ordering::Relaxed));
+        if mine.count + 1 == seen {
+            drop(self.mailboxes.filled[self.rank].wait_timeout(mine, SLEEP));
+        }
     }
 }
 

@@ -84,7 +84,10 @@ fn check_cells(from: &Distribution, to: &Distribution, part: usize, moves: &[Mov
                 let expected = "copies of cells that both parts hold";
                 return Err(plan_error(expected, format!("{:?} of {}", m.op, what())));
             }
-            if from.from_packed(&here)? != to.from_packed(&there)? {
+            let cell = |dist: &Distribution, at: &Index| -> Vec<Option<i64>> {
+                (0..dist.rank()).map(|d| dist.map(d).from_packed(at[d])).collect()
+            };
+            if cell(from, &here) != cell(to, &there) {
                 return Err(plan_error("every cell to arrive at its own place", what()));
             }
             if std::mem::replace(&mut arrived[position(&held, &there)], true) {

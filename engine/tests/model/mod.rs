@@ -189,7 +189,9 @@ impl Model {
             let old = |d: usize| if d < dim { index[d] } else { index[d - 1] };
             Index::from_fn(index.rank() + 1, |d| if d == dim { at } else { old(d) })
         };
-        Model::new(&self.domain.fixed(dim, at).unwrap(), |index| self.values[&back(index)])
+        let mut ranges = self.domain.dims().to_vec();
+        ranges.remove(dim);
+        Model::new(&Domain::new(&ranges).unwrap(), |index| self.values[&back(index)])
     }
 
     pub fn sums(&self, dim: usize) -> Model {

@@ -154,38 +154,46 @@ fn last_saved(said: &str) -> Option<i64> {
 
 #[test]
 fn a_rank_that_is_killed_at_any_point_leaves_the_old_or_the_new_state() {
-    let folder = Folder::in_memory("killed");
+    // Side by side: the others of a rank that is killed mostly wait.
+    let counts = std::thread::scope(|scope| {
+        let jobs = [(1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2)]
+            .map(|(size, killed)| scope.spawn(move || killed_at_points(size, killed)));
+        jobs.map(|job| job.join().unwrap())
+    });
+    ran("killed-at-points", &Device::host(), counts.iter().sum());
+}
+
+/// The number of points at which a rank of a job was killed.
+fn killed_at_points(size: usize, killed: usize) -> usize {
+    let folder = Folder::in_memory(&format!("killed-{killed}-of-{size}"));
     save(&Team::on(&[Device::host()], 2).unwrap(), &folder.0, 1).unwrap();
-    let (stride, mut step, mut count) = (number("STATE_KILL_STRIDE", 71), 1, 0);
-    for (size, killed) in [(1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2)] {
-        let (mut points, counted) = (vec![usize::MAX >> 1], count);
-        while let Some(passes) = points.pop() {
-            step += 1;
-            let what = format!("rank {killed} of {size} killed after {passes} points");
-            let fault = format!("{killed}:{passes}");
-            let settings =
-                [("STATE_FAULT", fault), ("STATE_STEP", step.to_string()), ("STATE_COUNT", "1".into())];
-            let ends =
-                start(&folder.0, size, &settings).into_iter().map(|child| child.wait_with_output().unwrap());
-            let said: Vec<String> =
-                ends.map(|end| String::from_utf8_lossy(&end.stdout).into_owned()).collect();
-            let returned = said.iter().any(|text| last_saved(text).is_some());
-            step = recover(&folder.0, step, returned, &what);
-            let left = said[killed].split_once("no fault happened, ").map(|(_, text)| text.split_once(' '));
-            let Some(left) = left.flatten().map(|(left, _)| left.parse::<usize>().unwrap()) else {
-                count += 1;
-                continue;
-            };
-            assert!(count == counted && passes == usize::MAX >> 1 && returned, "{what}: {said:?}");
-            let all = passes - left;
-            // Closer at the end, where the new state takes the old one's place.
-            let last = [2, 6, 14].map(|before| all.saturating_sub(before));
-            points.extend(
-                (0..all).filter(|at| at % stride == (13 * size + 31 * killed) % stride || last.contains(at)),
-            );
-        }
+    let stride = number("STATE_KILL_STRIDE", 71);
+    let (mut step, mut count, mut points) = (1, 0, vec![usize::MAX >> 1]);
+    while let Some(passes) = points.pop() {
+        step += 1;
+        let what = format!("rank {killed} of {size} killed after {passes} points");
+        let fault = format!("{killed}:{passes}");
+        let settings =
+            [("STATE_FAULT", fault), ("STATE_STEP", step.to_string()), ("STATE_COUNT", "1".into())];
+        let ends =
+            start(&folder.0, size, &settings).into_iter().map(|child| child.wait_with_output().unwrap());
+        let said: Vec<String> = ends.map(|end| String::from_utf8_lossy(&end.stdout).into_owned()).collect();
+        let returned = said.iter().any(|text| last_saved(text).is_some());
+        step = recover(&folder.0, step, returned, &what);
+        let left = said[killed].split_once("no fault happened, ").map(|(_, text)| text.split_once(' '));
+        let Some(left) = left.flatten().map(|(left, _)| left.parse::<usize>().unwrap()) else {
+            count += 1;
+            continue;
+        };
+        assert!(count == 0 && passes == usize::MAX >> 1 && returned, "{what}: {said:?}");
+        let all = passes - left;
+        // Closer at the end, where the new state takes the old one's place.
+        let last = [2, 6, 14].map(|before| all.saturating_sub(before));
+        points.extend(
+            (0..all).filter(|at| at % stride == (13 * size + 31 * killed) % stride || last.contains(at)),
+        );
     }
-    ran("killed-at-points", &Device::host(), count);
+    count
 }
 
 #[test]

@@ -1,10 +1,9 @@
 """Flow through a channel on a staggered grid with half indices: velocities live on faces, the pressure in cells (the MAC grid of Harlow
-and Welch, 1965).
+and Welch, 1965). Fluid that enters evenly has the parabola's profile at the end of the channel.
 
 Indices count half cells: even ones are centres, odd ones are faces. Cell ``(2i, 2j)`` has the faces ``u[2i-1, 2j]`` and
-``u[2i+1, 2j]`` in x, ``v[2i, 2j-1]`` and ``v[2i, 2j+1]`` in y. A difference reads half a cell to both sides, whether it is that of
-velocities in a cell or of pressures on a face; neighbours of one kind are 2 apart. Rows and columns beyond the cells are the walls'
-mirror images. Fluid that enters evenly has the parabola's profile at the end of the channel.
+``u[2i+1, 2j]`` in x, ``v[2i, 2j-1]`` and ``v[2i, 2j+1]`` in y. Every difference reads half a cell to both sides; neighbours of one
+kind are 2 apart. Rows and columns beyond the cells are the walls' mirror images.
 """
 
 import partita as pt

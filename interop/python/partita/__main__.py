@@ -1,5 +1,5 @@
-"""The command ``partita``, also ``python -m partita``. ``doctor``: what is here, what is missing, and how to get it. ``demo``: a
-first program. ``bench``: the benchmark. ``launch``: a script as several processes."""
+"""The command ``partita``, also ``python -m partita``. ``doctor``: what is here, what is missing, and how to get it; ``doctor
+links``: what messages between devices and ranks take. ``demo``: a first program. ``bench``: the benchmark. ``launch``: a script as several processes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ import partita as pt
 from . import _native
 from ._core.ranks.launch import launch
 
-_USAGE = """usage: python -m partita doctor
+_USAGE = """usage: python -m partita doctor [links [--json]]
        python -m partita demo [FILE.png]
        python -m partita bench [run ... | report FILES | list | doctor | --help]
        python -m partita launch -n N [--tag] [-m] SCRIPT [ARGUMENTS]
@@ -96,6 +96,14 @@ def _doctor() -> int:
         print(f"  {name}: {found or f'not installed, {purpose}; pip install {name}'}")
     print(f"\nMPI: {_mpi()}")
     return int(failed)
+
+
+def _links(as_json: bool) -> int:
+    """Rank 0 prints what messages take; 1 if other bytes arrived than were sent."""
+    report, arrived = _native.measure_links(as_json)
+    if report is not None:
+        print(report.rstrip())
+    return int(not arrived)
 
 
 def _wave(team: pt.Team, steps: int) -> tuple[pt.Array, pt.Array]:
@@ -216,6 +224,8 @@ def _run(arguments: list[str]) -> int:
             return 0
         case ["doctor"]:
             return _doctor()
+        case ["doctor", "links", *words] if words in ([], ["--json"]):
+            return _links(bool(words))
         case ["demo"]:
             return _demo(Path("partita-demo.png"))
         case ["demo", name] if not name.startswith("-"):

@@ -36,6 +36,7 @@ __all__ = [
     "leave",
     "live_exports",
     "made",
+    "measure_links",
     "mpi_library",
     "neighbors_from_distarray",
     "plain",
@@ -638,6 +639,10 @@ def cuda_library() -> str | None:
 
 def devices() -> list[Device]:
     """Every device of this process, the host first. Opens the adapters."""
+
+def measure_links(as_json: bool) -> tuple[str | None, bool]:
+    """The links between the devices of all ranks, as text or as JSON, of rank 0 alone; and whether all messages arrived as they were
+    sent."""
 
 def mpi_library() -> tuple[str | None, str]:
     """The text in which the MPI library that is loaded, or can be, names itself; None and the reason without one."""

@@ -29,8 +29,10 @@ impl Halves {
         Halves { re: part(pairs, 0), im: part(pairs, 1) }
     }
 
-    /// With extent 1 along it: for results that are pairs.
+    /// With extent 1 along it: for results that are pairs. By position, because what is over a domain
+    /// does not stretch.
     pub fn thick(pairs: &Array) -> Halves {
+        let pairs = pairs.by_position();
         let half = |which: i64| {
             let mut spans: Vec<Span> = vec![(..).into_span(); pairs.rank() - 1];
             spans.push((which..which + 1).into_span());
@@ -39,10 +41,11 @@ impl Halves {
         Halves { re: half(0), im: half(1) }
     }
 
-    /// The array of pairs, of the shape and on the parts of `like`.
+    /// The array of pairs, of the shape, on the parts and over the domain of `like`.
     pub fn joined(&self, like: &Array) -> Result<Array> {
         let dist = like.distribution()?;
-        Ok(is_second(like, &dist)?.select(&self.im, &self.re))
+        let pairs = is_second(like, &dist)?.select(&self.im, &self.re);
+        Ok(if like.is_over_domain() { pairs.over(&like.domain()) } else { pairs })
     }
 }
 

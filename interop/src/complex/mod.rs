@@ -16,6 +16,7 @@ pub use functions::part;
 
 use functions::{Halves, is_second, product};
 use partita::array::Operand;
+use partita::index::{Domain, IndexRange};
 use partita::{Array, DType, Distribution, Result, Scalar};
 
 /// The result of an operation.
@@ -33,7 +34,12 @@ pub enum Outcome {
 pub fn joined(re: &Array, im: &Array) -> Result<Array> {
     let dist = re.distribution()?.with_inner(2)?;
     let last = [re.rank()];
-    Ok(is_second(re, &dist)?.select(&im.unsqueeze(&last), &re.unsqueeze(&last)))
+    let pairs = is_second(re, &dist)?.select(&im.unsqueeze(&last), &re.unsqueeze(&last));
+    if !re.is_over_domain() {
+        return Ok(pairs);
+    }
+    let ranges = [re.domain().dims(), &[IndexRange::new(0, 2, 1)?]].concat();
+    Ok(pairs.over(&Domain::new(&ranges)?))
 }
 
 /// Pairs with these real parts, and imaginary parts of zero.

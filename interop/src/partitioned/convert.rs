@@ -1,15 +1,15 @@
 //! Descriptions from and to [`Distribution`]s, and so from and to `__distarray__`; and in Python's terms.
 
-use partita::index::{DimMap, Distribution, IndexError, Tile};
+use partita::index::{DimMap, Distribution, IndexError, Region};
 
 use super::description::{Description, Dialect, PartitionEntry, PartitionLocation};
 use super::parse::within;
 use crate::distarray;
 use crate::value::{Dict, Refusal, Result, Value};
 
-/// The boxes of a distribution in C order of the grid that is cut, each with the parts that hold it, the
-/// owner first. A replicated dimension is not cut. Refused is what is no regular grid of boxes.
-pub fn tiles(dist: &Distribution) -> Result<Vec<(Tile, Vec<usize>)>> {
+/// The grid that is cut, and the boxes of a distribution in its C order, each with the parts that hold it,
+/// the owner first. A replicated dimension is not cut. Refused is what is no regular grid of boxes.
+pub fn tiles(dist: &Distribution) -> Result<(Vec<i64>, Vec<(Region, Vec<usize>)>)> {
     let refused = |error: IndexError| {
         Refusal::new(error.to_string()).under_key("partition_tiling").of_protocol(Dialect::Draft.name())
     };
@@ -20,14 +20,16 @@ pub fn tiles(dist: &Distribution) -> Result<Vec<(Tile, Vec<usize>)>> {
     for d in (0..dist.rank()).filter(|&d| !whole(d)) {
         builder = builder.map(d, dist.map(d).as_block().unwrap_or_else(|| dist.map(d).clone()));
     }
-    let boxes = builder.build().and_then(|cut| cut.tiles()).map_err(refused)?;
-    let mut tiles: Vec<(Tile, Vec<usize>)> = boxes.into_iter().map(|tile| (tile, Vec::new())).collect();
+    let cut = builder.build().map_err(refused)?;
+    cut.check_regular("partition tiling").map_err(refused)?;
+    let mut tiles: Vec<(Region, Vec<usize>)> =
+        (0..cut.parts()).map(|part| (cut.owned(part), Vec::new())).collect();
     for part in 0..dist.parts() {
         let at = dist.grid().coordinate(part);
         let place = |place, d| place * grid[d] as usize + if whole(d) { 0 } else { at[d] as usize };
         tiles[(0..dist.rank()).fold(0, place)].1.push(part);
     }
-    Ok(tiles)
+    Ok((grid, tiles))
 }
 
 impl Description {
@@ -68,14 +70,10 @@ impl Description {
         dist: &Distribution,
         place: impl Fn(usize) -> PartitionLocation,
     ) -> Result<Description> {
-        let tiles = tiles(dist)?;
-        let tiling = match tiles.last() {
-            Some((last, _)) => last.position.iter().map(|at| at + 1).collect(),
-            None => Vec::new(),
-        };
-        let partition = |(tile, parts): &(Tile, Vec<usize>)| PartitionEntry {
-            start: tile.start.to_vec(),
-            shape: tile.shape.to_vec(),
+        let (tiling, tiles) = tiles(dist)?;
+        let partition = |(tile, parts): &(Region, Vec<usize>)| PartitionEntry {
+            start: tile.start().to_vec(),
+            shape: tile.extents().to_vec(),
             data: Value::None,
             location: parts.iter().map(|&part| place(part)).collect(),
         };

@@ -115,7 +115,9 @@ impl Partition {
     #[pyo3(signature = (rank = None))]
     fn cartesian_index<'py>(&self, py: Python<'py>, rank: Option<i64>) -> PyResult<Bound<'py, PyTuple>> {
         let rank = self.rank_or("Partition.index", rank)?;
-        tuple(py, &self.0.members().cartesian_index(rank).map_err(raised)?)
+        let grid = self.0.members().grid();
+        grid.check_part(rank).map_err(raised)?;
+        tuple(py, &grid.coordinate(rank))
     }
 
     /// The ranks (left, right) of a rank per dimension of the grid, by default of this process's member. None
@@ -129,7 +131,7 @@ impl Partition {
     ) -> PyResult<Bound<'py, PyTuple>> {
         let rank = self.rank_or("Partition.neighbor_ranks", rank)?;
         let periodic = periodic.unwrap_or_else(|| vec![false; self.0.shape().rank()]);
-        PyTuple::new(py, self.0.members().neighbor_ranks(rank, &periodic).map_err(raised)?)
+        PyTuple::new(py, self.0.members().grid().neighbors(rank, &periodic).map_err(raised)?)
     }
 
     /// The members that differ from a rank, by default that of this process's member, along the dimensions of

@@ -1,23 +1,14 @@
 //! The classes of distributions: the owner and the storage of every cell.
 
-use partita::index::{Along, DimMap, DistributionBuilder, Domain, Index, IndexRange, IndexSet};
+use partita::index::{Along, DimMap, DistributionBuilder, Domain, Index, IndexRange, IndexSet, Unstructured};
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
 use super::arrays::convert::tuple;
 use super::device::{Team, default_team};
-use super::distribution_facts::DistributionFacts;
 use super::runtime::raised;
-
-/// An entry of `dims`: an object of `partita._api.dims`, by its attributes.
-#[derive(FromPyObject)]
-enum Division<'py> {
-    Block { bounds: Option<Vec<i64>> },
-    Cyclic { block_size: i64 },
-    Unstructured { indices_per_part: Vec<Bound<'py, PyAny>>, one_to_one: bool },
-    Replicated { _is_replicated: bool },
-}
+use crate::distarray::cut;
 
 /// Widths of halo or boundary: everywhere the same, or per dimension, or per dimension (below, above).
 #[derive(FromPyObject)]
@@ -34,31 +25,22 @@ enum DimensionWidths {
 }
 
 impl Widths {
-    /// Widths below and above per dimension; 0 where they are given per part.
-    fn sides(&self, rank: usize) -> (Vec<i64>, Vec<i64>) {
+    fn per_dimension(self, rank: usize) -> Vec<DimensionWidths> {
         match self {
-            Widths::Everywhere(width) => (vec![*width; rank], vec![*width; rank]),
-            Widths::PerDimension(widths) => widths
-                .iter()
-                .map(|width| match *width {
-                    DimensionWidths::Both(width) => (width, width),
-                    DimensionWidths::Sides(sides) => sides,
-                    DimensionWidths::PerPart(_) => (0, 0),
-                })
-                .unzip(),
+            Widths::Everywhere(width) => (0..rank).map(|_| DimensionWidths::Both(width)).collect(),
+            Widths::PerDimension(widths) => widths,
         }
     }
+}
 
-    /// Dimensions whose widths are given per part.
-    fn per_part(&self) -> impl Iterator<Item = (usize, &[(i64, i64)])> {
-        let widths = match self {
-            Widths::Everywhere(_) => &[][..],
-            Widths::PerDimension(widths) => widths,
-        };
-        widths.iter().enumerate().filter_map(|(d, width)| match width {
-            DimensionWidths::PerPart(widths) => Some((d, &widths[..])),
-            DimensionWidths::Both(_) | DimensionWidths::Sides(_) => None,
-        })
+impl DimensionWidths {
+    /// Widths below and above; 0 where they are given per part.
+    fn sides(&self) -> (i64, i64) {
+        match *self {
+            DimensionWidths::Both(width) => (width, width),
+            DimensionWidths::Sides(sides) => sides,
+            DimensionWidths::PerPart(_) => (0, 0),
+        }
     }
 }
 
@@ -105,9 +87,11 @@ fn given<'py, T: for<'a> FromPyObject<'a, 'py>>(
     name: &str,
     expected: &str,
 ) -> PyResult<T> {
-    value.extract().map_err(|_| {
-        PyTypeError::new_err(format!("Distribution: expected {name} {expected}, given {value}; see its help"))
-    })
+    value.extract().map_err(|_| refused(value, name, expected))
+}
+
+fn refused(value: &Bound<'_, PyAny>, name: &str, expected: &str) -> PyErr {
+    PyTypeError::new_err(format!("Distribution: expected {name} {expected}, given {value}; see its help"))
 }
 
 #[pymethods]
@@ -140,21 +124,24 @@ impl Distribution {
         }
         if let Some(halo) = halo {
             let per_part = "an int, one per dimension, pairs (below, above), or lists of pairs, one per part";
-            let halo = given::<Widths>(halo, "halo", per_part)?;
-            let (lo, hi) = halo.sides(rank);
+            let halo = given::<Widths>(halo, "halo", per_part)?.per_dimension(rank);
+            let (lo, hi): (Vec<i64>, Vec<i64>) = halo.iter().map(DimensionWidths::sides).unzip();
             builder = builder.halo(&lo, &hi);
-            builder = halo.per_part().fold(builder, |builder, (d, widths)| builder.halo_per_part(d, widths));
+            for (d, widths) in halo.iter().enumerate() {
+                if let DimensionWidths::PerPart(widths) = widths {
+                    builder = builder.halo_per_part(d, widths);
+                }
+            }
         }
         if let Some(boundary) = boundary {
-            let boundary = given::<Widths>(boundary, "boundary", widths)?;
-            if boundary.per_part().next().is_some() {
+            let boundary = given::<Widths>(boundary, "boundary", widths)?.per_dimension(rank);
+            if boundary.iter().any(|width| matches!(width, DimensionWidths::PerPart(_))) {
                 let text =
                     "Distribution: expected boundary an int, one per dimension, or pairs (below, above)";
-                return Err(PyTypeError::new_err(format!(
-                    "{text}, given a list of pairs; it is the same all along"
-                )));
+                let given = "given a list of pairs; it is the same all along";
+                return Err(PyTypeError::new_err(format!("{text}, {given}")));
             }
-            let (lo, hi) = boundary.sides(rank);
+            let (lo, hi): (Vec<i64>, Vec<i64>) = boundary.iter().map(DimensionWidths::sides).unzip();
             builder = builder.boundary(&lo, &hi);
         }
         if let Some(periodic) = periodic {
@@ -341,9 +328,9 @@ impl Distribution {
     }
 
     /// By the team and the facts; see `partita._core.ranks.teams`.
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Team, DistributionFacts))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Team, Facts))> {
         let again = py.import("partita._native")?.getattr("distribution_of")?;
-        Ok((again, (self.team(), DistributionFacts::of(&self.dist)?)))
+        Ok((again, (self.team(), facts(&self.dist)?)))
     }
 
     /// The distribution itself, which never changes.
@@ -386,34 +373,36 @@ fn cell(operation: &str, index: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
     })
 }
 
+/// With the maps of `dims`, objects of `partita._api.dims`, by their attributes.
 fn divided(
     mut builder: DistributionBuilder,
     dims: &Bound<'_, PyAny>,
     rank: usize,
 ) -> PyResult<DistributionBuilder> {
     let expected = "a Block, Cyclic, Unstructured, Replicated, CustomMap or None per dimension";
-    let dims: Vec<Option<Division<'_>>> = given(dims, "dims", expected).or_else(|error| {
-        // A map of somebody's own says itself what is wrong with it.
-        for entry in dims.try_iter().into_iter().flatten() {
-            entry?.getattr_opt("indices_per_part")?;
-        }
-        Err(error)
-    })?;
-    if dims.len() != rank {
+    let entries: Vec<Bound<'_, PyAny>> = given(dims, "dims", expected)?;
+    if entries.len() != rank {
         let text =
-            format!("Distribution: expected {rank} dims, given {}; give one per dimension", dims.len());
+            format!("Distribution: expected {rank} dims, given {}; give one per dimension", entries.len());
         return Err(PyValueError::new_err(text));
     }
-    for (d, division) in dims.iter().enumerate() {
-        builder = match division {
-            None | Some(Division::Block { bounds: None }) => builder,
-            Some(Division::Block { bounds: Some(bounds) }) => builder.bounds(d, bounds),
-            Some(Division::Cyclic { block_size }) => builder.cyclic(d, *block_size),
-            Some(Division::Replicated { .. }) => builder.replicated(d),
-            Some(Division::Unstructured { indices_per_part, one_to_one }) => {
-                let lists = indices_per_part.iter().map(indices).collect::<PyResult<Vec<Vec<i64>>>>()?;
-                builder.map(d, DimMap::unstructured(&lists, *one_to_one).map_err(raised)?)
-            }
+    let refuse = |_| refused(dims, "dims", expected);
+    for (d, entry) in entries.iter().enumerate().filter(|(_, entry)| !entry.is_none()) {
+        // A map of somebody's own says itself what is wrong with it.
+        builder = if let Some(bounds) = entry.getattr_opt("bounds")? {
+            let bounds: Option<Vec<i64>> = bounds.extract().map_err(refuse)?;
+            bounds.iter().fold(builder, |builder, bounds| builder.bounds(d, bounds))
+        } else if let Some(block_size) = entry.getattr_opt("block_size")? {
+            builder.cyclic(d, block_size.extract().map_err(refuse)?)
+        } else if let Some(lists) = entry.getattr_opt("indices_per_part")? {
+            let lists: Vec<Bound<'_, PyAny>> = lists.extract().map_err(refuse)?;
+            let lists = lists.iter().map(indices).collect::<PyResult<Vec<Vec<i64>>>>()?;
+            let one_to_one = entry.getattr("one_to_one")?.extract().map_err(refuse)?;
+            builder.map(d, DimMap::unstructured(&lists, one_to_one).map_err(raised)?)
+        } else if entry.hasattr("_is_replicated")? {
+            builder.replicated(d)
+        } else {
+            return Err(refused(dims, "dims", expected));
         };
     }
     Ok(builder)
@@ -470,8 +459,83 @@ pub fn owned<'py>(
     PyTuple::new(py, described.collect::<PyResult<Vec<Bound<'py, PyAny>>>>()?)
 }
 
+/// A distribution without its team as plain values, for pickling: shape, grid and by how much part numbers
+/// change along it; per dimension the map, the halo of every part, boundary, and whether it is periodic.
+type Facts = (Vec<i64>, Vec<i64>, Vec<i64>, Vec<DimFacts>);
+type DimFacts = (MapFacts, Vec<(i64, i64)>, (i64, i64), bool);
+
+/// A map by its kind: bounds; block size and phase; whether one to one, and lists.
+type MapFacts = (String, Vec<i64>, Vec<Vec<i64>>);
+
+fn facts(dist: &partita::Distribution) -> PyResult<Facts> {
+    if dist.rank() == 0 {
+        // Beside the shape, the facts of a line of one cell.
+        let (_, grid, strides, dims) = facts(&dist.with_inner(1).map_err(raised)?)?;
+        return Ok((Vec::new(), grid, strides, dims));
+    }
+    let ((lo, hi), boundary) = (dist.halo(), dist.boundary());
+    let dim = |d: usize| {
+        let alike = || vec![(lo[d], hi[d]); dist.map(d).parts()];
+        let halo = dist.halo_per_part(d).map_or_else(alike, <[_]>::to_vec);
+        Ok((map_facts(dist.map(d))?, halo, (boundary.0[d], boundary.1[d]), dist.periodic(d)))
+    };
+    let dims = (0..dist.rank()).map(dim).collect::<PyResult<_>>()?;
+    Ok((dist.shape().to_vec(), dist.grid().shape().to_vec(), dist.grid().strides().to_vec(), dims))
+}
+
+fn map_facts(map: &DimMap) -> PyResult<MapFacts> {
+    let (numbers, lists) = match map {
+        DimMap::Block { bounds } => ((0..=map.parts()).map(|part| bounds.start(part)).collect(), Vec::new()),
+        DimMap::Cyclic(cyclic) => {
+            let (phase, step) = cyclic.phase();
+            (vec![cyclic.block_size(), phase, step], Vec::new())
+        }
+        DimMap::Replicated { .. } => (Vec::new(), Vec::new()),
+        DimMap::Unstructured(held) => {
+            let names = |part| held.held(part).iter().filter_map(|&g| held.label(g)).collect();
+            (vec![held.one_to_one().into()], (0..map.parts()).map(names).collect())
+        }
+        DimMap::Custom(_) => {
+            let text = "pickling a distribution: expected maps of the library, given one of a program";
+            return Err(PyTypeError::new_err(format!("{text}; redistribute the array first")));
+        }
+    };
+    Ok((map.kind().to_owned(), numbers, lists))
+}
+
 /// The distribution of pickled facts over a team.
 #[pyfunction]
-pub fn distribution_of(team: &Team, facts: DistributionFacts) -> PyResult<Distribution> {
-    Ok(Distribution { team: team.0.clone(), dist: facts.division()? })
+pub fn distribution_of(team: &Team, facts: Facts) -> PyResult<Distribution> {
+    let (shape, grid, strides, dims) = facts;
+    let is_line = shape.len() < grid.len();
+    let shape = if is_line { vec![1] } else { shape };
+    let (lo, hi): (Vec<i64>, Vec<i64>) = dims.iter().map(|dim| dim.2).unzip();
+    let periodic: Vec<bool> = dims.iter().map(|dim| dim.3).collect();
+    let builder = partita::Distribution::builder(&shape).grid(&grid).grid_strides(&strides);
+    let mut builder = builder.boundary(&lo, &hi).periodic(&periodic);
+    for (d, (((map, halo, ..), &size), &parts)) in dims.iter().zip(&shape).zip(&grid).enumerate() {
+        builder = builder.map(d, map_of(map, size, parts)?).halo_per_part(d, halo);
+    }
+    let dist = builder.build().map_err(raised)?;
+    Ok(Distribution { team: team.0.clone(), dist: dist.without_inner().filter(|_| is_line).unwrap_or(dist) })
+}
+
+fn map_of((kind, numbers, lists): &MapFacts, size: i64, parts: i64) -> PyResult<DimMap> {
+    let parts = usize::try_from(parts).unwrap_or_default();
+    let map = match (&kind[..], &numbers[..]) {
+        ("block", bounds) => DimMap::irregular(bounds),
+        ("cyclic", &[block, phase, step]) => {
+            let cut = cut(size, parts, block, phase, step);
+            return cut.map_err(|refusal| PyTypeError::new_err(refusal.to_string()));
+        }
+        ("replicated", _) => DimMap::replicated(size, parts),
+        ("unstructured", &[one_to_one]) => {
+            Unstructured::labelled(lists, one_to_one != 0).map(DimMap::Unstructured)
+        }
+        (kind, _) => {
+            let text = format!("unpickling: expected a map of partita, given {kind}");
+            return Err(PyTypeError::new_err(text));
+        }
+    };
+    map.map_err(raised)
 }

@@ -8,7 +8,6 @@ pub(crate) mod arrays;
 mod collective;
 mod device;
 mod distribution;
-mod distribution_facts;
 pub mod operators;
 mod part;
 pub(crate) mod part_handle;
@@ -51,7 +50,7 @@ mod _native {
     #[pymodule_export]
     use super::runtime::end;
     #[pymodule_export]
-    use super::{cuda_library, devices, live_exports, mpi_library, version};
+    use super::{cuda_library, devices, live_exports, measure_links, mpi_library, version};
     #[pymodule_export]
     use crate::foreign::array_base::{plain, plain1};
     #[pymodule_export]
@@ -96,6 +95,19 @@ fn mpi_library() -> (Option<String>, String) {
     };
     #[cfg(not(unix))]
     return (None, "libraries of MPI are found on Unix alone".to_owned());
+}
+
+/// The links between the devices of all ranks, as text or as JSON, of rank 0 alone; and whether all messages
+/// arrived as they were sent. Collective.
+#[pyfunction]
+fn measure_links(py: Python<'_>, as_json: bool) -> PyResult<(Option<String>, bool)> {
+    let measured = runtime::released(py, || {
+        let devices = partita::Device::named(&partita::config::config().device)?;
+        partita::transport::LinkReport::measure(&devices)
+    });
+    let report = measured.map_err(runtime::raised)?;
+    let text = if as_json { report.to_json() } else { report.to_string() };
+    Ok(((report.rank == 0).then_some(text), report.all_arrived()))
 }
 
 /// The version of the package.

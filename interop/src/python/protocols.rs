@@ -44,7 +44,7 @@ pub fn export_partitioned<'py>(
         PartitionLocation::Process { ip, pid, device: Some(device) }
     };
     let described = partitioned::Description::from_distribution(&dist.dist, place).map_err(refused)?;
-    let holders = partitioned::tiles(&dist.dist).map_err(refused)?.into_iter().map(|(_, parts)| parts);
+    let holders = partitioned::tiles(&dist.dist).map_err(refused)?.1.into_iter().map(|(_, parts)| parts);
     Ok((write(py, &described.to_value(Value::Callable).map_err(refused)?)?, holders.collect()))
 }
 

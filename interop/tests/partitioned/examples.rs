@@ -201,7 +201,7 @@ fn exported_partitions_are_owned_cells_without_halos() {
 #[test]
 fn locations_are_processes_with_devices_and_several_for_replicas() {
     let dist = Distribution::builder(&[8, 6]).grid(&[2, 3]).replicated(1).build().unwrap();
-    let held: Vec<Vec<usize>> = tiles(&dist).unwrap().into_iter().map(|(_, parts)| parts).collect();
+    let held: Vec<Vec<usize>> = tiles(&dist).unwrap().1.into_iter().map(|(_, parts)| parts).collect();
     assert_eq!(held, [[0, 1, 2], [3, 4, 5]]);
     let said = Description::from_distribution(&dist, |part| PartitionLocation::Process {
         ip: "10.0.0.1".into(),

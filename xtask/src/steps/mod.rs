@@ -164,7 +164,8 @@ impl Run<'_> {
             self.check(name, command)
         };
         let mut tally = lint("clippy", &["--workspace"], features);
-        // Without drivers these need no wgpu, which takes longer to check than all of ours.
+        // Without drivers these need no wgpu, which takes longer to check than all of ours. What the examples
+        // depend on has the features here that it has where an example is built alone.
         let plain =
             ["-p", "partita", "-p", "partita-interop", "-p", "partita-examples", "--no-default-features"];
         tally.add(lint("clippy without features", &plain, &[]));
@@ -176,34 +177,37 @@ impl Run<'_> {
         exec::check(name, command, &mut Vec::new())
     }
 
-    /// All tests, then the floors over what they say they ran. The tests in Python and those of several
-    /// processes run beside those in Rust, because each of them leaves cores idle. Cargo's lock on the target
-    /// folder is free while tests run.
+    /// All tests, then the floors over what they say they ran. The tests in Python, of several processes and
+    /// in Rust run side by side, because each of them leaves cores idle. Cargo's lock on the target folder is
+    /// free while tests run.
     fn tests(&self) -> Tally {
-        let built = self.simulated_driver();
+        let built = self.programs();
         let mut command = self.everything("test");
         command.arg("--no-run");
         let compiled = self.check("building the tests", command);
-        let ((end, mut lines), (others, said)) = std::thread::scope(|scope| {
-            let others = scope.spawn(|| {
-                let mut lines = Vec::new();
-                let tally: Tally = [self.python(&mut lines), self.mpi(&mut lines)].into_iter().collect();
-                (tally, lines)
+        let others: [fn(&Self, &mut Vec<String>) -> Tally; 2] = [Self::python, Self::mpi];
+        let ((end, mut lines), others) = std::thread::scope(|scope| {
+            let others = others.map(|tests| {
+                scope.spawn(move || {
+                    let mut lines = Vec::new();
+                    (tests(self, &mut lines), lines)
+                })
             });
             let rust = self.rust_tests();
             let panicked =
                 |_| (Tally::failed("the tests in Python or of several processes panicked"), Vec::new());
-            (rust, others.join().unwrap_or_else(panicked))
+            (rust, others.map(|thread| thread.join().unwrap_or_else(panicked)))
         });
-        lines.extend(said);
+        let mut tally: Tally = [built, compiled].into_iter().collect();
+        for (result, said) in others {
+            tally.add(result);
+            lines.extend(said);
+        }
         let report = cargo_output::read(&lines);
         for section in report.sections.iter().filter(|section| !section.failures().is_empty()) {
             println!("\n---- {}: its output\n{}", section.title, section.lines.join("\n"));
         }
-        let mut tally = report.tally(end == End::Success);
-        tally.add(built);
-        tally.add(compiled);
-        tally.add(others);
+        tally.add(report.tally(end == End::Success));
         tally.add(self.defects(&report));
         if let End::Silent(_) = end {
             let last = lines.last().map_or("", String::as_str);
@@ -313,9 +317,12 @@ impl Run<'_> {
         }
     }
 
-    /// The simulated driver, built and where the loader finds it: whatever runs on it asks for this first.
-    fn simulated_driver(&self) -> Tally {
-        let built = self.check("simulated driver", simulated::build(self.cargo(&[])));
+    /// The examples, programs and libraries with the features of the tests, which need them all; the
+    /// simulated driver among them goes where the loader finds it.
+    fn programs(&self) -> Tally {
+        let mut all = self.everything("build");
+        all.args(["--lib", "--bins", "--examples"]);
+        let built = self.check("the examples and programs", all);
         match simulated::link(self.root, &Driver::of(self.root)) {
             Ok(()) => built,
             Err(error) => Tally::failed(format!("simulated driver: {error}")),

@@ -51,12 +51,6 @@ impl Run<'_> {
     /// Three ranks with two parts each compute the surface that one process does with one part.
     fn tsunami_on_ranks(&self) -> Tally {
         println!("\n-- the tsunami on 3 ranks with 2 parts each");
-        let mut build = self.everything("build");
-        build.args(["--example", "tsunami"]).env_remove("CARGO_BUILD_TARGET");
-        let compiled = self.check("tsunami with MPI", build);
-        if !compiled.failed.is_empty() {
-            return compiled;
-        }
         let program = built(self.root, TSUNAMI);
         let surface = |command: Command, parts: &str| {
             let dump = self.scratch.join(format!("surface-{parts}.npy"));

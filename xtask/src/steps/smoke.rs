@@ -54,6 +54,7 @@ const SMOKES: &[Smoke] = &[
     smoke("heat", "examples/heat", None, ""),
     smoke("channel", "examples/channel", None, ""),
     smoke("own_map", "examples/own_map", None, ""),
+    smoke("scaling", "examples/scaling", None, ""),
     smoke("two_halves", "examples/two_halves", Some("mpi"), ""),
     smoke("benchmarks", "partita-bench", None, "run --smoke"),
     smoke("facts", "partita-bench", Some("ptxas"), "facts --target sm_90"),
@@ -75,23 +76,18 @@ const LAYOUTS: &[(&str, &str)] =
 
 impl Run<'_> {
     pub(super) fn smoke(&self) -> Tally {
-        let driver = match self.options.may_miss("cuda") {
-            true => Tally::default(),
-            false => self.simulated_driver(),
-        };
-        // A single example is built with its own set of features; it must compile. The programs that run are
-        // those that the tests have built.
-        let alone = self.check("cargo check --examples", self.cargo(&["check", "--examples"]));
-        let mut all = self.everything("build");
-        all.args(["--examples", "--bins"]);
-        let compiled = self.check("the examples and programs", all);
+        let compiled = self.programs();
         let names: Vec<&str> =
             SMOKES.iter().filter_map(|smoke| smoke.program.strip_prefix("examples/")).collect();
         let unlisted = examples(self.root).into_iter().filter(|name| !names.contains(&name.as_str()));
         let unlisted = unlisted.map(|name| Tally::failed(format!("smoke: examples/{name}.rs has no row")));
-        let same = DEVICES.iter().map(|device| self.same_bits(device));
-        let smokes = SMOKES.iter().map(|smoke| self.smoke_one(smoke));
-        [driver, alone, compiled].into_iter().chain(unlisted).chain(smokes).chain(same).collect()
+        // Side by side: most of these programs keep one core busy.
+        let (smokes, same) = std::thread::scope(|scope| {
+            let same = scope.spawn(|| DEVICES.iter().map(|device| self.same_bits(device)).collect::<Tally>());
+            let smokes: Tally = SMOKES.iter().map(|smoke| self.smoke_one(smoke)).collect();
+            (smokes, same.join().unwrap_or_else(|_| Tally::failed("same bits: panicked")))
+        });
+        [compiled, smokes, same].into_iter().chain(unlisted).collect()
     }
 
     /// The tsunami's final surface is the same file for every number of parts and every grid.

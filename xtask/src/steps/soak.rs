@@ -31,6 +31,7 @@ const CHORES: &[Chore] = &[
     ),
     ("nonsense in the environment", "environment", &[], &[("PARTITA_SOAK", "30")]),
     ("random slices", "arithmetic", &["random_slices"], &[("PARTITA_SOAK", "10000")]),
+    ("4,096 ranks", "scale", &["many_ranks"], &[("PARTITA_SOAK", "4096")]),
 ];
 
 /// Runs these programs for long.

@@ -111,12 +111,14 @@ fn budgets(sources: &[Source]) -> Vec<Measure> {
 /// Banned words per area and word.
 fn words(sources: &[Source]) -> Vec<Measure> {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let spaced = |word: &str| format!(" {} ", word.replace(' ', "  "));
+    let banned: Vec<_> = tables::BANNED.iter().map(|row| (spaced(row.0), row)).collect();
     let is_exempt = |path: &str| tables::WORDS_EXEMPT.iter().any(|exempt| path.starts_with(exempt));
     for source in sources.iter().filter(|source| !is_exempt(&source.path)) {
         for (at, line) in source.lines.iter().enumerate() {
             let text = plain(line);
-            for (word, instead, scope) in tables::BANNED {
-                let times = text.matches(&format!(" {} ", word.replace(' ', "  "))).count();
+            for (spaced, (word, instead, scope)) in &banned {
+                let times = text.matches(spaced.as_str()).count();
                 if times > 0 && source.path.starts_with(scope) {
                     let place = format!("{}:{}: say {instead}", source.path, at + 1);
                     let key = format!("{}:{}", area(&source.path), word.replace(' ', "_"));
@@ -206,7 +208,7 @@ fn requirements(sources: &[Source]) -> Vec<Measure> {
         let files = sources.iter().filter(|s| s.path.starts_with("interop/tests/") && s.path.ends_with(file));
         let lines = files.flat_map(|source| &source.lines).map(|line| line.trim());
         let lines = lines.filter(|line| line.starts_with(begins) && !line.contains("\"outside\": "));
-        let is_number = |text: &&str| text.len() < 4 && text.ends_with(|c: char| c.is_ascii_digit());
+        let is_number = |text: &&str| matches!(text.as_bytes(), [b'A'..=b'F', b'0'..=b'9', ..]);
         lines
             .flat_map(|line| line.split('"').skip(1).step_by(2).filter(is_number))
             .map(String::from)

@@ -62,8 +62,9 @@ fn home(source: &Source) -> Vec<Finding> {
     let strangers = tables::HOMES.iter().filter(|(name, homes)| {
         !homes.iter().any(|home| source.path.starts_with(home)) && !own_module(source, name)
     });
+    let strangers: Vec<_> = strangers.collect();
     per_line(&source.code, |line| {
-        let (name, homes) = strangers.clone().find(|(name, _)| starts_a_path(line, name))?;
+        let (name, homes) = strangers.iter().find(|(name, _)| starts_a_path(line, name))?;
         Some(format!("`{name}` is named only in {}", homes.join(", ")))
     })
 }

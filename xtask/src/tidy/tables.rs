@@ -55,6 +55,7 @@ pub const HOMES: &[(&str, &[&str])] = &[
             "engine/src/wire/mpi",
             "engine/src/team",
             "engine/tests/mpi.rs",
+            "examples/two_halves.rs",
             "xtask/src",
             "benches/src/run/messages.rs",
         ],

@@ -16,6 +16,8 @@ use std::sync::Arc;
 
 pub use crate::array::collective::partition::{Data, Partition};
 
+use partita_kernels::DType;
+
 use crate::array::Array;
 use crate::array::record::expr::{Expr, NodeLayout};
 use crate::array::record::node::Node;
@@ -223,7 +225,7 @@ impl Collective {
     /// An array that is not over the partition it is applied to, or whose members' extents do not fit each
     /// other.
     pub fn forward(&self, x: &Array) -> Result<Array> {
-        self.from.check_array("Collective::forward", x, self.needs_grid())?;
+        self.check(x)?;
         let mut made = x.clone();
         for step in 0..self.step_count() {
             let CollectiveStep { plan, to, layout } = self.step(step, &*made.distribution()?)?;
@@ -245,14 +247,26 @@ impl Collective {
     /// # Errors
     /// As [`Collective::forward`].
     pub fn start(&self, x: &Array) -> Result<PendingCollective> {
-        self.from.check_array("Collective::forward", x, self.needs_grid())?;
+        self.check(x)?;
         let (made, exchange) = begun(&self.step(0, &*x.distribution()?)?, x)?;
         Ok(PendingCollective { operator: self.clone(), made, exchange })
     }
 
-    /// Whether the members' places in the grid matter, and not their order alone.
-    fn needs_grid(&self) -> bool {
-        self.kind != CollectiveKind::Repartition
+    fn check(&self, x: &Array) -> Result<()> {
+        let operation = match self.kind {
+            CollectiveKind::SumReduce => "sum_reduce",
+            CollectiveKind::AllSumReduce(_) => "all_sum_reduce",
+            CollectiveKind::HaloAdjoint(_) => "adjoint of halo_exchange",
+            CollectiveKind::SumScatter(_) => "adjoint of allgather",
+            _ => "",
+        };
+        if x.dtype() == DType::Bool && !operation.is_empty() {
+            let given = "an array of bool, which no sum is";
+            return Err(Error::invalid(operation, "an array of numbers", given, "cast it first"));
+        }
+        // Of a repartition the members' order matters alone, not their places in the grid.
+        let needs_grid = self.kind != CollectiveKind::Repartition;
+        self.from.check_array("Collective::forward", x, needs_grid)
     }
 
     /// The plans that applying it to an array of this distribution takes, in their order.

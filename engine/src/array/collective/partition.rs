@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::array::{Array, Element};
 use crate::error::{Error, Result};
-use crate::index::{Index, MemberView, Members, Region};
+use crate::index::{Index, Members, Region};
 use crate::team::Team;
 use crate::wire::Ranks;
 
@@ -19,7 +19,7 @@ use crate::wire::Ranks;
 /// let world = Partition::world(&Team::on(&[Device::host()], 6)?)?;
 /// let (a, b) = (world.inclusive(&[4, 1])?, world.inclusive(&[0, 1, 5])?.cartesian(&[3, 1])?);
 /// assert_eq!(a.union(&b)?.members().ids(), [4, 1, 0, 5]);
-/// assert!(!a.seat(0).active());
+/// assert_eq!((a.members().rank_of(1), a.members().rank_of(0)), (Some(1), None));
 /// # Ok(()) }
 /// ```
 #[derive(Clone, PartialEq, Debug)]
@@ -91,11 +91,6 @@ impl Partition {
         self.members.shape()
     }
 
-    /// A world member's view of it: everything from inside, nothing from outside.
-    pub fn seat(&self, world_member: usize) -> MemberView {
-        self.members.seen_by(world_member)
-    }
-
     /// Its members as a team of their own, on which arrays can be made.
     ///
     /// # Errors
@@ -136,7 +131,16 @@ impl Partition {
             let expected = format!("a rank below {}", self.members.size());
             return Err(Error::invalid("broadcast_data", expected, root.to_string(), "name a member"));
         };
-        to.members.value_from(&self.members, id)?;
+        if self.members.ids().iter().any(|&id| to.members.rank_of(id).is_none()) {
+            let (expected, given) =
+                (format!("a root in a team inside {}", to.members), self.members.to_string());
+            return Err(Error::invalid(
+                "broadcast_data",
+                expected,
+                given,
+                "broadcast from a member that is inside",
+            ));
+        }
         let Some(all) = self.world.wire() else { return Ok(data()) };
         let mine = if self.world.is_here(id) { data().to_message() } else { Vec::new() };
         let messages = to.all_gather("broadcast_data", all, &mine)?;

@@ -4,7 +4,7 @@
 use crate::array::collective::Partition;
 use crate::array::run::moves::lifted;
 use crate::error::{Error, Result};
-use crate::index::{BroadcastGroup, DimMap, Distribution, Index, Region, Routes};
+use crate::index::{BroadcastGroup, DimMap, Distribution, Index, Region};
 use crate::plan::{Move, MoveOp, Plan};
 
 /// Per dimension, what each coordinate of the grid holds.
@@ -261,7 +261,7 @@ fn gathered(axes: &[usize], shares: &Distribution, copies: &Distribution, back: 
 fn routed(
     from: (&Partition, &Distribution),
     to: (&Partition, &Distribution),
-    routes: &Routes,
+    routes: &[BroadcastGroup],
     op: MoveOp,
 ) -> Result<Plan> {
     let all = |group: &BroadcastGroup| {
@@ -274,13 +274,13 @@ fn routed(
 fn between(
     (from, source): (&Partition, &Distribution),
     (to, target): (&Partition, &Distribution),
-    routes: &Routes,
+    routes: &[BroadcastGroup],
     op: MoveOp,
     pairs: impl Fn(&BroadcastGroup) -> Vec<(usize, usize)>,
 ) -> Result<Plan> {
     let rank = source.rank().max(target.rank());
     let mut moves = Vec::new();
-    for (sender, receiver) in routes.groups().iter().flat_map(pairs) {
+    for (sender, receiver) in routes.iter().flat_map(pairs) {
         let ranks = (from.members().rank_of(sender), to.members().rank_of(receiver));
         let (Some(from_part), Some(to_part)) = ranks else { continue };
         let (from, to) = (source.owned(from_part), target.owned(to_part));

@@ -18,6 +18,7 @@ use crate::error::Result;
 use crate::index::{Distribution, Region};
 use crate::plan::{LinkTraffic, Plan};
 use crate::team::Team;
+use crate::transport::way_between;
 
 /// The kernels that will run, in order.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -76,6 +77,8 @@ pub struct ExchangeStep {
     pub operand: String,
     /// The links, also those within a part; from another team not those within a member.
     pub links: Vec<LinkTraffic>,
+    /// The transport of each link, in words such as `kernel`, `peer`, `CUDA IPC` and `in place by TCP`.
+    pub ways: Vec<String>,
     /// Bytes per element.
     pub element_bytes: u64,
     /// The team that holds the operand, if it is another than the kernel's.
@@ -85,12 +88,13 @@ pub struct ExchangeStep {
 impl ExchangeStep {
     /// The bytes that go from one part to another.
     pub fn bytes(&self) -> u64 {
-        self.between().map(|link| link.elements * self.element_bytes).sum()
+        self.between().map(|(link, _)| link.elements * self.element_bytes).sum()
     }
 
-    /// The links from one member to another.
-    pub(crate) fn between(&self) -> impl Iterator<Item = &LinkTraffic> {
-        self.links.iter().filter(|link| self.from_team.is_some() || link.from_part != link.to_part)
+    /// The links from one member to another, with their transports.
+    fn between(&self) -> impl Iterator<Item = (&LinkTraffic, &String)> {
+        let all = self.links.iter().zip(&self.ways);
+        all.filter(|(link, _)| self.from_team.is_some() || link.from_part != link.to_part)
     }
 }
 
@@ -157,13 +161,12 @@ impl Explain<'_> {
         match step {
             Step::Exchange(PlanExchange { fields, launches }) => {
                 for field in fields {
-                    self.waiting.push(ExchangeStep {
-                        what: field.what,
-                        operand: format!("{} {}", field.dtype, field.shape),
-                        links: field.plan.whole()?.links(),
-                        element_bytes: field.dtype.size_bytes() as u64,
-                        from_team: None,
-                    });
+                    let (what, links) = (field.what, field.plan.whole()?.links());
+                    let (operand, ways) =
+                        (format!("{} {}", field.dtype, field.shape), self.ways(self.team, &links));
+                    let element_bytes = field.dtype.size_bytes() as u64;
+                    let from_team = None;
+                    self.waiting.push(ExchangeStep { what, operand, links, ways, element_bytes, from_team });
                 }
                 for launch in launches {
                     self.push_with_core(self.launched(launch)?);
@@ -180,6 +183,11 @@ impl Explain<'_> {
             Step::Allocate(_) | Step::Alias { .. } | Step::Donate { .. } => {}
         }
         Ok(())
+    }
+
+    /// The transports of links from the members of a team.
+    fn ways(&self, from: &Team, links: &[LinkTraffic]) -> Vec<String> {
+        links.iter().map(|link| way_between((from, link.from_part), (self.team, link.to_part))).collect()
     }
 
     /// Adds a kernel, which waits for the exchanges before it.
@@ -217,7 +225,8 @@ impl Explain<'_> {
         let from_team = (from != self.team).then(|| from.to_string());
         let operand = format!("{dtype} {}", self.graph.shape(base));
         let what = if from_team.is_some() { "elements of another team" } else { "elements" };
-        Ok(Some(ExchangeStep { what, operand, links, element_bytes: dtype.size_bytes() as u64, from_team }))
+        let (ways, element_bytes) = (self.ways(from, &links), dtype.size_bytes() as u64);
+        Ok(Some(ExchangeStep { what, operand, links, ways, element_bytes, from_team }))
     }
 
     /// The copies of cells within parts.
@@ -408,9 +417,9 @@ impl fmt::Display for ExchangeStep {
         if let Some(team) = &self.from_team {
             write!(f, ", from {team}")?;
         }
-        for link in self.between().take(MOST_LINES) {
+        for (link, way) in self.between().take(MOST_LINES) {
             let bytes = link.elements * self.element_bytes;
-            write!(f, "\n  {} -> {}: {bytes} bytes", link.from_part, link.to_part)?;
+            write!(f, "\n  {} -> {}: {bytes} bytes, {way}", link.from_part, link.to_part)?;
         }
         match self.between().count().saturating_sub(MOST_LINES) {
             0 => Ok(()),

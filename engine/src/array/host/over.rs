@@ -41,7 +41,7 @@ impl Array {
     /// The same elements, which go by position again, from 0. Recorded; nothing is copied.
     #[doc = example!("assert!(!u.over(&u.domain()).by_position().is_over_domain());")]
     pub fn by_position(&self) -> Array {
-        self.under(None)
+        if self.is_over_domain() { self.under(None) } else { self.clone() }
     }
 
     fn under(&self, domain: Option<Arc<Domain>>) -> Array {
@@ -172,14 +172,12 @@ fn spans(whole: &Domain, sub: &Domain) -> Result<Vec<Span>> {
     "assert_eq!((a.domain().to_string(), (a - b).to_vec::<f64>()?), (\"{1:2, 1:3}\".into(), vec![4.0, 4.0]));"
 )]
 pub fn by_index(arrays: &[&Array]) -> Vec<Array> {
-    let common =
-        arrays.iter().skip(1).try_fold(arrays.first().map(|array| array.domain()), |common, array| {
-            common.map(|common| common.intersect(&array.domain())).transpose()
-        });
+    let domains = arrays.iter().map(|array| Ok(array.domain()));
+    let common = domains.reduce(|common: Result<Domain>, domain| Ok(common?.intersect(&domain?)?));
     let taken = |array: &&Array| match &common {
-        Ok(Some(common)) => array.at(common),
-        Ok(None) => (*array).clone(),
-        Err(error) => array.failed(error.clone().into()),
+        Some(Ok(common)) => array.at(common),
+        Some(Err(error)) => array.failed(error.clone()),
+        None => (*array).clone(),
     };
     arrays.iter().map(taken).collect()
 }

@@ -4,7 +4,7 @@
 use super::process_grid::ProcessGrid;
 use crate::index::error::{ErrorKind, IndexError, Result, check_rank};
 use crate::index::index_set::IndexSet;
-use crate::index::maps::{Dim, DimMap, Halo, negative_halo};
+use crate::index::maps::{Along, Dim, DimMap, Halo, negative_halo};
 use crate::index::region::{Index, MAX_RANK, Region};
 use std::sync::Arc;
 
@@ -97,15 +97,6 @@ impl Distribution {
     #[doc = example!(dist: "assert_eq!(dist.global(), Region::new(&[0, 0], &[2, 3])?);")]
     pub fn global(&self) -> Region {
         Region::from_fn(self.rank(), |d| (0, self.dims[d].map.size()))
-    }
-
-    /// The global region without its boundary.
-    #[doc = example!(dist: "assert_eq!(dist.interior(), dist.global()); // No boundary.")]
-    pub fn interior(&self) -> Region {
-        Region::from_fn(self.rank(), |d| {
-            let (lo, hi) = self.dims[d].boundary;
-            (lo, self.dims[d].map.size() - hi)
-        })
     }
 
     /// The arrangement of the parts.
@@ -215,39 +206,6 @@ impl Distribution {
         Distribution { grid: self.grid, dims: self.dims.iter().map(Dim::packed).collect() }
     }
 
-    /// The packed coordinates of a cell at its owner.
-    #[doc = example!(
-        dist:
-        "let dealt = Distribution::builder(&[4]).parts(2).cyclic(0, 1).build()?;"
-        "assert_eq!(dealt.to_packed(&[1])?[..], [2]); // Part 1 begins there."
-    )]
-    pub fn to_packed(&self, global_point: &[i64]) -> Result<Index> {
-        self.owner(global_point)?;
-        Ok(Index::from_fn(self.rank(), |d| self.dims[d].map.to_packed(global_point[d]).unwrap_or_default()))
-    }
-
-    /// The cell at packed coordinates, in `packed().global()`.
-    #[doc = example!(
-        dist:
-        "let dealt = Distribution::builder(&[4]).parts(2).cyclic(0, 1).build()?;"
-        "assert_eq!(dealt.from_packed(&[2])?[..], [1]);"
-    )]
-    pub fn from_packed(&self, packed_point: &[i64]) -> Result<Index> {
-        check_rank("Distribution::from_packed", self.rank(), packed_point.len())?;
-        let global: Option<Vec<i64>> =
-            (0..self.rank()).map(|d| self.dims[d].map.from_packed(packed_point[d])).collect();
-        match global {
-            Some(global) => Index::new(&global),
-            None => Err(IndexError::new(
-                ErrorKind::Range,
-                "packed index",
-                format!("a point inside {}", self.packed().global()),
-                format!("{packed_point:?}"),
-                "count from 0, one part after the other",
-            )),
-        }
-    }
-
     /// The cells that `part` holds, as their global coordinates along every dimension.
     #[doc = example!(dist: "let columns = &dist.owned_set(1)?[1];" "assert_eq!(columns.len(), 2);")]
     pub fn owned_set(&self, part: usize) -> Result<Vec<IndexSet>> {
@@ -302,13 +260,7 @@ impl Distribution {
     #[doc = example!(dist: "assert_eq!(dist.reach(1, &[0, 1], &[0, 1])?, dist.global());")]
     pub fn reach(&self, part: usize, lo: &[i64], hi: &[i64]) -> Result<Region> {
         self.check_part(part)?;
-        check_rank("Distribution::reach", self.rank(), lo.len())?;
-        check_rank("Distribution::reach", self.rank(), hi.len())?;
-        if lo.iter().chain(hi).any(|&width| width < 0) {
-            let given = format!("lo {lo:?}, hi {hi:?}");
-            let (expected, remedy) = ("widths of at least 0", "use Region::grow to shrink a region");
-            return Err(IndexError::new(ErrorKind::Halo, "Distribution::reach", expected, given, remedy));
-        }
+        self.check_widths(lo, hi)?;
         let reach = self.around(part, |d, at| self.dims[d].reach(at, lo[d], hi[d]));
         if self.rank() == 0 { Ok(reach) } else { Region::new(reach.start(), reach.stop()) }
     }
@@ -352,8 +304,9 @@ impl Distribution {
     )]
     pub fn to_local(&self, global_point: &[i64]) -> Result<(usize, Index)> {
         let part = self.owner(global_point)?;
-        let (stored, packed) = (self.stored(part), self.to_packed(global_point)?);
-        Ok((part, Index::from_fn(self.rank(), |d| packed[d] - stored.start()[d])))
+        let stored = self.stored(part);
+        let packed = |d: usize| self.dims[d].map.to_packed(global_point[d]).unwrap_or_default();
+        Ok((part, Index::from_fn(self.rank(), |d| packed(d) - stored.start()[d])))
     }
 
     /// The cell at a place of what `part` stores. Places in a halo name the cell that they copy.
@@ -390,6 +343,15 @@ impl Distribution {
         self.grid.check_part(part)
     }
 
+    fn check_widths(&self, lo: &[i64], hi: &[i64]) -> Result<()> {
+        check_rank("halo", self.rank(), lo.len())?;
+        check_rank("halo", self.rank(), hi.len())?;
+        match lo.iter().chain(hi).any(|&width| width < 0) {
+            true => Err(negative_halo(format!("lo {lo:?}, hi {hi:?}"))),
+            false => Ok(()),
+        }
+    }
+
     /// Whether every part owns the same cells in both. Halo, boundary and periodicity may differ.
     #[doc = example!(dist: "assert!(dist.same_layout(&dist.with_halo(&[0, 1], &[0, 1])?));")]
     pub fn same_layout(&self, other: &Distribution) -> bool {
@@ -399,11 +361,7 @@ impl Distribution {
     /// The same with other halo widths.
     #[doc = example!(dist: "assert_eq!(dist.with_halo(&[0, 1], &[0, 1])?.stored(0).volume()?, 4);")]
     pub fn with_halo(&self, lo: &[i64], hi: &[i64]) -> Result<Distribution> {
-        check_rank("halo", self.rank(), lo.len())?;
-        check_rank("halo", self.rank(), hi.len())?;
-        if lo.iter().chain(hi).any(|&width| width < 0) {
-            return Err(negative_halo(format!("lo {lo:?}, hi {hi:?}")));
-        }
+        self.check_widths(lo, hi)?;
         let mut dims = self.dims.clone();
         for (d, dim) in dims.iter_mut().enumerate() {
             dim.halo = Halo::Uniform(lo[d], hi[d]);
@@ -471,13 +429,12 @@ impl Distribution {
                 "clip the slice to the shape first",
             ));
         }
-        let dims: Result<Vec<Dim>> = self
-            .dims
-            .iter()
-            .enumerate()
-            .map(|(d, dim)| dim.sliced(start[d], stop[d], steps[d]).map_err(|error| error.in_dimension(d)))
-            .collect();
-        Ok(Distribution { grid: self.grid, dims: dims? })
+        let extents = slice.extents();
+        let shape = Index::from_fn(self.rank(), |d| {
+            extents[d].div_euclid(steps[d]) + i64::from(extents[d] % steps[d] > 0)
+        });
+        let along = |d: usize| Along::Dim { dim: d, offset: start[d], step: steps[d] };
+        self.viewed(&shape, &(0..self.rank()).map(along).collect::<Vec<Along>>())
     }
 
     /// The same division, periodic along the dimensions that `round` names, without halo and boundary.
@@ -562,12 +519,10 @@ impl Distribution {
             let bounds: Vec<i64> = (0..=parts).map(bound).collect();
             let most = bounds.windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0);
             let share = (size + parts as i64 - 1) / parts as i64;
-            let map = match most <= 2 * share {
-                true => DimMap::irregular(&bounds)?,
-                false => DimMap::even(size, parts)?,
-            };
+            let fits = most <= 2 * share;
+            let map = if fits { DimMap::irregular(&bounds) } else { DimMap::even(size, parts) }?;
             let periodic = self.periodic(d) && size == self.map(d).size();
-            Ok(Dim { map, halo: Halo::Uniform(0, 0), boundary: (0, 0), periodic })
+            Ok(Dim::plain(map, periodic))
         };
         Distribution::from_dims(self.grid, (0..self.rank()).map(dim).collect::<Result<_>>()?)
     }
@@ -597,9 +552,8 @@ impl Distribution {
 
     /// The same with another map along one dimension, and without halos.
     pub(crate) fn with_map(&self, axis: usize, map: DimMap) -> Result<Distribution> {
-        let mut dims: Vec<Dim> =
-            self.dims.iter().map(|dim| Dim::plain(dim.map.clone(), dim.periodic)).collect();
-        dims[axis] = Dim::plain(map, false);
+        let mut dims = self.periodic_along(|d| d != axis && self.periodic(d)).dims;
+        dims[axis].map = map;
         Distribution::from_dims(self.grid, dims)
     }
 }

@@ -13,5 +13,5 @@ pub use builder::DistributionBuilder;
 pub use distribution::Distribution;
 pub use process_grid::ProcessGrid;
 pub(crate) use reshape::matched;
-pub use section::{Section, SectionSide, Tile, sections};
+pub use section::{Section, SectionSide, sections};
 pub use view::Formula;

@@ -3,11 +3,12 @@
 use std::fmt;
 
 use super::distribution::Distribution;
+use crate::index::domain::Domain;
 use crate::index::region::Index;
 
 const MOST_COLUMNS: i64 = 64;
 const MOST_ROWS: i64 = 16;
-const MOST_SLICES: usize = 4;
+const MOST_SLICES: i64 = 4;
 
 impl fmt::Display for Distribution {
     /// The facts on one line, then a map of at most 64 by 16 characters, in which every number is the part
@@ -49,20 +50,10 @@ fn text_maps(dist: &Distribution) -> Vec<String> {
 }
 
 /// Points of a box of this shape, all or `most` of them at equal distances in C order.
-fn slices(shape: &[i64], most: usize) -> Vec<Index> {
-    let total = shape.iter().try_fold(1i64, |n, &extent| n.checked_mul(extent)).unwrap_or(i64::MAX);
-    let count = total.min(most as i64);
-    let Ok(rank) = Index::new(shape).map(|index| index.len()) else { return Vec::new() };
-    let point = |k: i64| {
-        let (mut rest, mut at) =
-            (if count == total { k } else { middle(k, count, total) }, Index::zeros(rank));
-        for d in (0..rank).rev() {
-            at[d] = rest % shape[d];
-            rest /= shape[d];
-        }
-        at
-    };
-    (0..count).map(point).collect()
+fn slices(shape: &[i64], most: i64) -> Vec<Index> {
+    let Ok(domain) = Domain::from_shape(shape) else { return Vec::new() };
+    let (total, count) = (domain.num_indices(), domain.num_indices().min(most));
+    (0..count).filter_map(|k| domain.nth(middle(k, count, total))).collect()
 }
 
 /// The map of the last two dimensions where the others are at `leading`.

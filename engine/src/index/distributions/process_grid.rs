@@ -1,9 +1,10 @@
 //! [`ProcessGrid`]: the C-order N-D arrangement of parts, and the choice of a grid for the shape of an array.
 
 use crate::index::error::{ErrorKind, IndexError, Result, check_rank};
-use crate::index::maps::MAX_PARTS;
+use crate::index::maps::{MAX_PARTS, check_parts};
 use crate::index::region::{Index, Region};
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// An N-D grid of parts. One that is made is in C order: the last dimension varies fastest, as in
@@ -199,60 +200,30 @@ impl fmt::Display for ProcessGrid {
     }
 }
 
-fn check_parts(operation: &'static str, parts: usize) -> Result<()> {
-    if (1..=MAX_PARTS).contains(&parts) {
-        return Ok(());
-    }
-    let (expected, remedy) = (format!("1 to {MAX_PARTS} parts"), "name one part at least");
-    Err(IndexError::new(ErrorKind::Grid, operation, expected, parts.to_string(), remedy))
-}
-
-/// The quality of a choice of factors: first the parts that get cells, then the cut surface. `None` is
-/// impossible.
-type Score = Option<(u128, Reverse<u128>)>;
-
-/// Both halves of the score are separable over the dimensions, so the best factors follow from a table over
-/// (dimension, divisor) instead of all factorisations.
+/// The factors of the best grid: that in which most parts get cells, then that with the smallest cut surface.
+/// Both are separable over the dimensions, so the best factors from one on follow from those after it.
 fn best_factors(parts: u128, shape: &[i64]) -> Index {
-    let divisors: Vec<u128> = divisors(parts);
-    // The score of cutting the dimensions after the present one into divisors[k] parts.
-    let mut after: Vec<Score> = divisors.iter().map(|&m| (m == 1).then_some((1, Reverse(0)))).collect();
-    let mut choices = Vec::new();
+    let divisors = divisors(parts);
+    // By the number of parts that the dimensions so far make: cells and surface, and the factors.
+    let mut best = BTreeMap::from([(1, ((1, Reverse(0)), Index::filled(shape.len(), 1)))]);
     for d in (0..shape.len()).rev() {
-        let column: Vec<(Score, u128)> =
-            divisors.iter().map(|&m| best_factor(m, &divisors, &after, shape, d)).collect();
-        after = column.iter().map(|&(score, _)| score).collect();
-        choices.push(column.into_iter().map(|(_, factor)| factor).collect::<Vec<_>>());
+        let others = (0..shape.len()).filter(|&e| e != d).map(|e| u128::from(shape[e].unsigned_abs()));
+        let (size, plane) =
+            (u128::from(shape[d].max(1).unsigned_abs()), others.fold(1, u128::saturating_mul));
+        let of = |&made: &u128| {
+            let with = |&factor: &u128| {
+                let after = best.get(&(made / factor)).filter(|_| made.is_multiple_of(factor));
+                let &((used, Reverse(surface)), mut factors) = after?;
+                factors[d] = factor as i64;
+                let surface = plane.saturating_mul(factor - 1).saturating_add(surface);
+                Some(((used * factor.min(size), Reverse(surface)), factors))
+            };
+            // Of equals the last, which cuts this dimension most.
+            Some((made, divisors.iter().filter_map(with).max_by_key(|&(score, _)| score)?))
+        };
+        best = divisors.iter().filter_map(of).collect();
     }
-    let mut rest = parts;
-    Index::from_fn(shape.len(), |d| {
-        let factor = choices[shape.len() - 1 - d][position(&divisors, rest)];
-        rest /= factor;
-        factor as i64
-    })
-}
-
-/// The best number of cuts of dimension `d` when it and the dimensions after it make `m` parts.
-fn best_factor(m: u128, divisors: &[u128], after: &[Score], shape: &[i64], d: usize) -> (Score, u128) {
-    let size = u128::from(shape[d].max(1).unsigned_abs());
-    let plane = (0..shape.len())
-        .filter(|&e| e != d)
-        .fold(1u128, |area, e| area.saturating_mul(u128::from(shape[e].unsigned_abs())));
-    let mut best = (None, 1);
-    for &factor in divisors.iter().filter(|&&factor| m.is_multiple_of(factor)) {
-        let score = after[position(divisors, m / factor)].map(|(used, Reverse(surface))| {
-            let cuts = plane.saturating_mul(factor - 1);
-            (used * factor.min(size), Reverse(cuts.saturating_add(surface)))
-        });
-        if score >= best.0 {
-            best = (score, factor);
-        }
-    }
-    best
-}
-
-fn position(divisors: &[u128], divisor: u128) -> usize {
-    divisors.partition_point(|&other| other < divisor)
+    best[&parts].1
 }
 
 /// All divisors, ascending.

@@ -116,7 +116,6 @@ impl DimMap {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::index::maps::Along;
 
     #[test]
     fn groups_are_as_small_as_possible() {
@@ -127,57 +126,5 @@ mod tests {
         for (old, new) in [(&[6][..], &[4][..]), (&[6], &[6, 2]), (&[0, 3], &[3, 0]), (&[], &[1])] {
             assert_eq!(matched(old, new), None, "{old:?} {new:?}");
         }
-    }
-
-    fn number(shape: &[i64], point: &[i64]) -> i64 {
-        shape.iter().zip(point).fold(0, |sum, (extent, at)| sum * extent + at)
-    }
-
-    /// Every part holds the same elements in the same order.
-    fn stays(dist: &Distribution, shape: &[i64]) -> bool {
-        let Some(other) = dist.reshaped(shape).unwrap() else { return false };
-        assert_eq!(other.shape()[..], *shape);
-        let elements = |dist: &Distribution, part: usize| -> Vec<i64> {
-            let held = dist.owned(part).points().map(|at| dist.from_packed(&at).unwrap());
-            held.map(|cell| number(&dist.shape(), &cell)).collect()
-        };
-        for part in 0..dist.parts() {
-            assert_eq!(elements(dist, part), elements(&other, part), "{dist:?} {shape:?} {part}");
-        }
-        true
-    }
-
-    #[test]
-    fn parts_keep_what_they_hold() {
-        let rows = Distribution::builder(&[12, 5]).parts(3).build().unwrap();
-        let kept = [&[60][..], &[3, 4, 5], &[3, 20], &[6, 10], &[12, 5, 1], &[1, 12, 5], &[3, 2, 2, 5]];
-        for shape in kept {
-            assert!(stays(&rows, shape), "{shape:?}");
-        }
-        for cut in [&[2, 6, 5][..], &[2, 30], &[4, 15], &[5, 12], &[59]] {
-            assert!(!stays(&rows, cut), "{cut:?}");
-        }
-        let columns = Distribution::builder(&[12, 6]).grid(&[2, 3]).bounds(1, &[0, 2, 2, 6]).build().unwrap();
-        assert!(
-            stays(&columns, &[2, 6, 3, 2]) && stays(&columns, &[4, 3, 6]) && stays(&columns, &[12, 3, 2])
-        );
-        assert!(!stays(&columns, &[72]) && !stays(&columns, &[12, 2, 3]));
-        // A dimension of one cell may be divided too.
-        let single = Distribution::builder(&[4, 1, 6]).grid(&[2, 3, 1]).build().unwrap();
-        assert!(stays(&single, &[4, 6]) && stays(&single, &[2, 2, 1, 3, 2]));
-        // A view's grid counts its parts from the other end.
-        let turned = [Along::Dim { dim: 0, offset: 11, step: -1 }, Along::same(1)];
-        assert!(stays(&rows.viewed(&[12, 5], &turned).unwrap(), &[3, 20]));
-    }
-
-    #[test]
-    fn other_maps_are_dealt_in_other_blocks() {
-        let of = |map: DimMap| Distribution::builder(&[12, 5]).grid(&[2, 1]).map(0, map).build().unwrap();
-        let cyclic = of(DimMap::cyclic(12, 2, 2).unwrap());
-        assert!(stays(&cyclic, &[60]) && stays(&cyclic, &[6, 10]) && !stays(&cyclic, &[4, 3, 5]));
-        assert!(stays(&of(DimMap::replicated(12, 2).unwrap()), &[5, 12]));
-        let lists = [vec![0, 5, 7], vec![1, 2, 3, 4, 6, 8, 9, 10, 11]];
-        let lists = of(DimMap::unstructured(&lists, true).unwrap());
-        assert!(!stays(&lists, &[60]) && stays(&lists, &[12, 5, 1]));
     }
 }

@@ -1,6 +1,5 @@
 //! [`Section`]: the owned cells of a part, or a piece of the halo around them: what MLIR's Dist dialect calls
-//! the parts of an array, in any number of dimensions. [`Tile`]: a distribution as a grid of boxes, which is
-//! the form of the `__partitioned__` protocol.
+//! the parts of an array, in any number of dimensions.
 
 use std::fmt;
 
@@ -77,44 +76,21 @@ pub fn sections(owned: &Region, stored: &Region) -> Result<Vec<Section>> {
     Ok(choices.points().map(section).collect())
 }
 
-/// The cells that one part owns, at its place in the grid. Halos lie outside of it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Tile {
-    /// The coordinate in the grid of parts.
-    pub position: Index,
-    /// The first cell.
-    pub start: Index,
-    /// The extents; empty tiles have one of 0.
-    pub shape: Index,
-}
-
 impl Distribution {
-    /// One tile for every grid position, in C order. Together they cover the shape exactly once.
-    ///
-    /// Refused are dimensions that the draft does not consider: cyclic, unstructured, replicated and users'
+    /// Refuses a distribution that is no regular grid of boxes: cyclic, unstructured, replicated and users'
     /// maps, and block maps with irregular bounds. Regular are even divisions, whose extents differ by one at
-    /// most, and equal extents with a shorter remainder at the end.
-    pub fn tiles(&self) -> Result<Vec<Tile>> {
-        for d in 0..self.rank() {
-            let map = self.map(d);
-            if !map.is_block() || !regular(map) {
-                let what =
-                    if map.is_block() { "irregular bounds".to_owned() } else { format!("a map, {map},") };
-                return Err(IndexError::new(
-                    ErrorKind::Unsupported,
-                    "partition tiling",
-                    "a regular grid of blocks",
-                    format!("{what} in dimension {d}"),
-                    "redistribute to even blocks first",
-                ));
-            }
-        }
-        let tile = |part: usize| {
-            let owned = self.owned(part);
-            Tile { position: self.grid().coordinate(part), start: *owned.start(), shape: owned.extents() }
+    /// most, and equal extents with a shorter remainder at the end. The `__partitioned__` protocol has no
+    /// others.
+    pub fn check_regular(&self, operation: &'static str) -> Result<()> {
+        let irregular = |&d: &usize| !self.map(d).is_block() || !regular(self.map(d));
+        let Some(d) = (0..self.rank()).find(irregular) else { return Ok(()) };
+        let what = match self.map(d) {
+            DimMap::Block { .. } => "irregular bounds".to_owned(),
+            map => format!("a map, {map},"),
         };
-        let positions = Region::from_shape(self.grid().shape())?;
-        Ok(positions.points().map(|at| tile(self.grid().part_at(|d| at[d]))).collect())
+        let (expected, given) = ("a regular grid of blocks", format!("{what} in dimension {d}"));
+        let remedy = "redistribute to even blocks first";
+        Err(IndexError::new(ErrorKind::Unsupported, operation, expected, given, remedy))
     }
 }
 

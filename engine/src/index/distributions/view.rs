@@ -92,7 +92,7 @@ impl Distribution {
     fn factor(&self, d: usize, along: Along, count: i64) -> Result<ViewDimension> {
         let Along::Dim { offset, step, .. } = along else { unreachable!("pinned dimensions are dropped") };
         let whole = step.abs() == 1 && count == self.map(d).size();
-        let (map, sign) = seen(self.map(d), offset, step, count)?;
+        let (map, sign) = seen(self.map(d), offset, step, count).map_err(|error| error.in_dimension(d))?;
         Ok(ViewDimension {
             map,
             periodic: self.periodic(d) && whole,
@@ -364,23 +364,19 @@ impl Distribution {
             ends[d] = if start <= 0 && stop >= map.size() {
                 (held.start, held.end)
             } else {
-                let below = |global: i64| map.held_below(coordinate, global);
-                match (below(start), below(stop)) {
-                    (Some(first), Some(end)) => (held.start + first, held.start + end.max(first)),
-                    _ => return Err(not_ascending(d, coordinate)),
-                }
+                let unordered = || {
+                    let expected =
+                        "whole dimensions, or parts that list their coordinates in ascending order";
+                    let given =
+                        format!("grid coordinate {coordinate} of dimension {d}, whose list is unordered");
+                    let remedy = "take the dimension whole, or sort the lists";
+                    IndexError::new(ErrorKind::Unsupported, "slice", expected, given, remedy)
+                };
+                let below = |global: i64| map.held_below(coordinate, global).ok_or_else(unordered);
+                let (first, end) = (below(start)?, below(stop)?);
+                (held.start + first, held.start + end.max(first))
             };
         }
         Ok(Region::from_fn(self.rank(), |d| ends[d]))
     }
-}
-
-fn not_ascending(d: usize, coordinate: usize) -> IndexError {
-    IndexError::new(
-        ErrorKind::Unsupported,
-        "slice",
-        "whole dimensions, or parts that list their coordinates in ascending order",
-        format!("a part of dimension {d}, of which grid coordinate {coordinate} has an unordered list"),
-        "take the dimension whole, or sort the lists",
-    )
 }

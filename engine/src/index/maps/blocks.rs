@@ -115,9 +115,9 @@ impl BlockBounds {
         BlockBounds { base: Base::Listed(bounds), window: (0, size) }
     }
 
-    /// Whether it is a whole even division, which has a meaning for other sizes.
+    /// Whether it is the even division, however it is written, which has a meaning for other sizes.
     pub(crate) fn is_even(&self) -> bool {
-        matches!(self.base, Base::Even { size, .. } if self.window == (0, size))
+        BlockBounds::even(self.size(), self.parts()).is_ok_and(|even| *self == even)
     }
 
     /// The number of parts.

@@ -8,8 +8,8 @@ use super::blocks::{BlockBounds, check_parts, check_size};
 use crate::index::error::{ErrorKind, IndexError, Result};
 use crate::index::index_set::IndexSet;
 
-/// A division of `0..size` over parts. The first five methods are enough for everything that arrays do;
-/// the later ones answer questions that some programs ask, and refuse by name until they are written.
+/// A division of `0..size` over parts. The methods without a body are enough for everything that arrays do;
+/// [`CustomMap::resized`] refuses by name until it is written.
 ///
 /// The methods are given coordinates, parts and positions that exist. `to_local` and `to_global` are each
 /// other's inverse, and the counts of all parts sum to the size. Building the map tries both ends and a
@@ -40,16 +40,12 @@ pub trait CustomMap: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Later phase: the parts whose coordinates lie beside those of `part`.
-    fn beside(&self, part: usize) -> Result<Vec<usize>> {
-        let _ = part;
-        Err(missing(self.name(), "beside"))
-    }
-
-    /// Later phase: the same division of `0..size` for another size, after the domain was resized.
+    /// The same division of `0..size` for another size, after the domain was resized.
     fn resized(&self, size: i64) -> Result<Arc<dyn CustomMap>> {
         let _ = size;
-        Err(missing(self.name(), "resized"))
+        let given = format!("the map `{}`, which does not have it", self.name());
+        let remedy = "implement the method, or do without what needs it";
+        Err(IndexError::new(ErrorKind::Missing, "custom map", "the method `resized`", given, remedy))
     }
 
     /// Whether another map divides alike. Two objects are unequal until this says otherwise; the same object
@@ -58,17 +54,6 @@ pub trait CustomMap: fmt::Debug + Send + Sync {
         let _ = other;
         false
     }
-}
-
-/// The refusal of a method of a later phase that a user's map does not have.
-pub fn missing(map: &str, method: &str) -> IndexError {
-    IndexError::new(
-        ErrorKind::Missing,
-        "custom map",
-        format!("the method `{method}`"),
-        format!("the map `{map}`, which does not have it"),
-        "implement the method, or do without what needs it",
-    )
 }
 
 /// A user's map with its parts counted once, so that they are found quickly.

@@ -110,12 +110,6 @@ impl Dim {
         self.map.from_packed(inside)
     }
 
-    /// The same division of the coordinates `start`, `start + step`, ... below `stop`, renumbered.
-    pub fn sliced(&self, start: i64, stop: i64, step: i64) -> Result<Dim> {
-        let whole = step == 1 && stop - start == self.map.size();
-        Ok(Dim::plain(self.map.sliced(start, stop, step)?, self.periodic && whole))
-    }
-
     /// A dimension without halo and boundary.
     pub fn plain(map: DimMap, periodic: bool) -> Dim {
         Dim { map, halo: Halo::Uniform(0, 0), boundary: (0, 0), periodic }
@@ -167,16 +161,10 @@ impl Dim {
     /// Halo cells come from one neighbour on each side: the nearest part that owns something, which may be
     /// the part itself in a periodic dimension. It must own as many cells as are copied from it.
     fn check_neighbors(&self, d: usize) -> Result<()> {
-        let (mut first, mut previous) = (None, None);
-        for part in (0..self.map.parts()).filter(|&part| self.map.count(part) > 0) {
-            match previous {
-                Some(left) => self.check_pair(d, left, part)?,
-                None => first = Some(part),
-            }
-            previous = Some(part);
-        }
-        match (first, previous) {
-            (Some(first), Some(last)) if self.periodic => self.check_pair(d, last, first),
+        let filled: Vec<usize> = (0..self.map.parts()).filter(|&part| self.map.count(part) > 0).collect();
+        filled.windows(2).try_for_each(|pair| self.check_pair(d, pair[0], pair[1]))?;
+        match (filled.first(), filled.last()) {
+            (Some(&first), Some(&last)) if self.periodic => self.check_pair(d, last, first),
             _ => Ok(()),
         }
     }
@@ -195,14 +183,8 @@ impl Dim {
 }
 
 fn halo_error(d: usize, expected: String, given: String) -> IndexError {
-    let given = format!("{given} in dimension {d}");
-    IndexError::new(
-        ErrorKind::Halo,
-        "halo",
-        expected,
-        given,
-        "use a narrower halo, or fewer and larger parts",
-    )
+    let remedy = "use a narrower halo, or fewer and larger parts";
+    IndexError::new(ErrorKind::Halo, "halo", expected, given, remedy).in_dimension(d)
 }
 
 /// The error for negative widths.

@@ -79,8 +79,13 @@ impl DimMap {
         if size.checked_mul(parts as i64).is_none_or(|all| all > COORDINATE_LIMIT) {
             let expected = format!("copies of at most {COORDINATE_LIMIT} coordinates in all");
             let given = format!("{size} at each of {parts} parts");
-            let remedy = "use fewer parts";
-            return Err(IndexError::new(ErrorKind::Size, "replicated map", expected, given, remedy));
+            return Err(IndexError::new(
+                ErrorKind::Size,
+                "replicated map",
+                expected,
+                given,
+                "use fewer parts",
+            ));
         }
         Ok(DimMap::Replicated { size, parts })
     }
@@ -94,10 +99,7 @@ impl DimMap {
     pub(crate) fn sound(&self) -> Result<()> {
         match self {
             DimMap::Custom(custom) => custom.sound(),
-            DimMap::Block { .. }
-            | DimMap::Cyclic(_)
-            | DimMap::Unstructured(_)
-            | DimMap::Replicated { .. } => Ok(()),
+            _ => Ok(()),
         }
     }
 
@@ -197,10 +199,8 @@ impl DimMap {
     /// [`DimMap::owned_set`], or an error where the host has no room for a list.
     pub(crate) fn try_owned_set(&self, part: usize) -> Result<IndexSet> {
         if let DimMap::Unstructured(_) | DimMap::Custom(_) = self {
-            check_room(
-                "a list of coordinates",
-                self.count(part).saturating_mul(2 * size_of::<i64>() as i64),
-            )?;
+            let bytes = self.count(part).saturating_mul(2 * size_of::<i64>() as i64);
+            check_room("a list of coordinates", bytes)?;
         }
         Ok(self.owned_set(part))
     }
@@ -314,7 +314,7 @@ impl DimMap {
     }
 
     /// The part that holds a packed coordinate.
-    pub fn packed_part(&self, packed: i64) -> Option<usize> {
+    fn packed_part(&self, packed: i64) -> Option<usize> {
         match self {
             DimMap::Block { bounds } => bounds.owner(packed),
             DimMap::Custom(custom) => custom.packed().owner(packed),
@@ -360,38 +360,6 @@ impl DimMap {
             _ => 0..0,
         }
     }
-
-    /// The other parts that hold what lies just outside the runs of `part`: its neighbours on a line, or on a
-    /// ring where `periodic`. Parts that hold nothing are nobody's neighbours. Lists are searched one run at
-    /// a time.
-    pub fn beside(&self, part: usize, periodic: bool) -> Result<Vec<usize>> {
-        if let DimMap::Custom(custom) = self {
-            return custom.map().beside(part);
-        }
-        let wrap = |g: i64| if periodic { g.rem_euclid(self.size().max(1)) } else { g };
-        let around = edges(&self.owned_set(part)).into_iter().flat_map(|(low, high)| [low - 1, high + 1]);
-        let outside = around.map(wrap).filter(|&g| self.local_at(part, g).is_none());
-        let mut parts: Vec<usize> = outside.flat_map(|g| self.holders(g)).collect();
-        parts.sort_unstable();
-        parts.dedup();
-        Ok(parts)
-    }
-}
-
-/// The lowest and highest coordinates of the runs in a set; of runs that repeat, enough to see all
-/// neighbours.
-fn edges(set: &IndexSet) -> Vec<(i64, i64)> {
-    let single = |position: i64| set.nth(position).map(|g| (g, g));
-    match set {
-        IndexSet::Range(range) if range.stride().abs() > 1 => {
-            [0, 1, range.len() - 1].into_iter().filter_map(single).collect()
-        }
-        IndexSet::Blocks(blocks) if blocks.step == 1 => {
-            let runs = blocks.runs().take(2).map(|run| (run.first(), run.first() + run.len() - 1));
-            runs.chain(single(blocks.len() - 1)).collect()
-        }
-        _ => set.ranges().iter().filter_map(|run| Some((run.low()?, run.high()?))).collect(),
-    }
 }
 
 impl fmt::Display for DimMap {
@@ -412,10 +380,8 @@ impl PartialEq for DimMap {
             (DimMap::Block { bounds: a }, DimMap::Block { bounds: b }) => a == b,
             (DimMap::Unstructured(a), DimMap::Unstructured(b)) => a == b,
             (DimMap::Custom(a), DimMap::Custom(b)) => a == b,
-            (DimMap::Replicated { size: a, parts: p }, DimMap::Replicated { size: b, parts: q }) => {
-                (a, p) == (b, q)
-            }
             _ if (self.parts(), self.size()) != (other.parts(), other.size()) => false,
+            (DimMap::Replicated { .. }, DimMap::Replicated { .. }) => true,
             _ => match (self.as_block(), other.as_block(), self, other) {
                 (Some(a), Some(b), _, _) => a == b,
                 (None, None, DimMap::Cyclic(a), DimMap::Cyclic(b)) => a == b,
@@ -442,6 +408,7 @@ impl DimMap {
         let len = if start < stop { (stop - 1 - start) / step + 1 } else { 0 };
         let kept =
             |bound: i64| if bound <= start { 0 } else { ((bound.min(stop) - 1 - start) / step + 1).min(len) };
+        let inside = |g: &i64| (start..stop).contains(g) && (g - start) % step == 0;
         match self {
             _ if step == 1 && len == self.size() => Ok(self.clone()),
             DimMap::Block { bounds } if step == 1 => {
@@ -454,18 +421,16 @@ impl DimMap {
             DimMap::Cyclic(cyclic) => Ok(DimMap::Cyclic(cyclic.sliced(start, step, len))),
             DimMap::Replicated { parts, .. } => DimMap::replicated(len, *parts),
             DimMap::Unstructured(lists) => {
-                let inside = |g: &i64| (start..stop).contains(g) && (g - start) % step == 0;
                 Ok(DimMap::Unstructured(lists.restricted(inside, |g| (g - start) / step)?))
             }
             DimMap::Custom(custom) => {
-                let inside = |g: &i64| (start..stop).contains(g) && (g - start) % step == 0;
                 let renumbered = |part: usize| {
                     let held = custom.owned_set(part);
                     held.iter().filter(inside).map(|g| (g - start) / step).collect::<Vec<i64>>()
                 };
                 let lists: Vec<Vec<i64>> = (0..self.parts()).map(renumbered).collect();
                 custom.sound()?;
-                Ok(DimMap::Unstructured(Unstructured::new(&lists, true)?))
+                DimMap::unstructured(&lists, true)
             }
         }
     }

@@ -9,7 +9,7 @@
 //! - A function is called with the types and constants of its library's binary interface (`functions`), which
 //!   the library's file name and symbols tell.
 //! - Communicators are duplicates that are never freed. A handle of the user's is valid by the promise of
-//!   [`adopt`], or because rsmpi's value of it is borrowed (`communicator`). After its end no message is sent.
+//!   [`adopt`], or because rsmpi's value of it is borrowed. After the library's end no message is sent.
 
 #[cfg(feature = "mpi")]
 mod communicator;
@@ -19,7 +19,7 @@ mod symbols;
 mod wire;
 mod world;
 
-/// rsmpi, of which the feature `mpi` takes communicators: [`Team::from_communicator`](crate::Team::from_communicator).
+/// rsmpi, of whose communicators the feature `mpi` makes teams.
 #[cfg(feature = "mpi")]
 pub use ::mpi as rsmpi;
 #[cfg(feature = "mpi")]

@@ -115,7 +115,8 @@ pub unsafe fn adopt(handle: usize, version: &str) -> Result<Ranks> {
     with_functions!(library, mpi => {
         if !mpi.is_initialized() || mpi.is_finalized() {
             let given = if mpi.is_finalized() { "one that has ended" } else { "not yet" };
-            return refuse("MPI initialised".to_owned(), given.to_owned(), "initialise MPI before (in Python: import mpi4py.MPI)");
+            let remedy = "initialise MPI before (in Python: import mpi4py.MPI)";
+            return refuse("MPI initialised".to_owned(), given.to_owned(), remedy);
         }
         mpi.check_threads()?;
         let (comm, mut is_inter) = (Handle::of(handle), 0);

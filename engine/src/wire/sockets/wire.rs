@@ -7,6 +7,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::io::{ErrorKind, IoSlice, Read};
 use std::net::TcpStream;
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -42,6 +43,7 @@ struct Peer {
     posted: VecDeque<(Request, Memory)>,
     /// Messages that arrived before their receive was posted. Not empty only while `posted` is.
     early: VecDeque<(u32, Vec<u8>)>,
+    ahead: ReadAhead,
     header: ([u8; HEADER], usize),
     incoming: Option<Incoming>,
     /// Why nothing more comes from this rank or reaches it.
@@ -54,6 +56,38 @@ struct Outgoing {
     written: usize,
     /// None for a control message.
     request: Option<Request>,
+}
+
+/// Bytes that were read before they were needed: a header and the short message behind it take one call of
+/// the system, and no further one finds that there is nothing more.
+struct ReadAhead {
+    bytes: Box<[u8]>,
+    /// Of these, those that were not used yet.
+    rest: Range<usize>,
+    /// Whether the last call took all that was there.
+    is_drained: bool,
+}
+
+/// Longer pieces are read where they belong.
+const READ_AHEAD: usize = 4096;
+
+impl ReadAhead {
+    fn read(&mut self, mut stream: &TcpStream, place: &mut [u8]) -> std::io::Result<usize> {
+        if self.rest.is_empty() {
+            if place.len() >= READ_AHEAD {
+                return stream.read(place);
+            }
+            if std::mem::take(&mut self.is_drained) {
+                return Err(ErrorKind::WouldBlock.into());
+            }
+            let bytes = stream.read(&mut self.bytes)?;
+            (self.rest, self.is_drained) = (0..bytes, 0 < bytes && bytes < READ_AHEAD);
+        }
+        let bytes = self.rest.len().min(place.len());
+        place[..bytes].copy_from_slice(&self.bytes[self.rest.start..][..bytes]);
+        self.rest.start += bytes;
+        Ok(bytes)
+    }
 }
 
 /// A message whose header has arrived.
@@ -259,6 +293,7 @@ impl Peer {
             outgoing: VecDeque::new(),
             posted: VecDeque::new(),
             early: VecDeque::new(),
+            ahead: ReadAhead { bytes: vec![0; READ_AHEAD].into(), rest: 0..0, is_drained: false },
             header: ([0; HEADER], 0),
             incoming: None,
             lost: None,
@@ -300,7 +335,7 @@ impl Peer {
         while self.lost.is_none() {
             let Some(incoming) = &mut self.incoming else {
                 let (bytes, filled) = &mut self.header;
-                let outcome = (&self.stream).read(&mut bytes[*filled..]);
+                let outcome = self.ahead.read(&self.stream, &mut bytes[*filled..]);
                 let Step::Moved(more) = self.step(outcome) else { return };
                 self.header.1 += more;
                 if self.header.1 == HEADER {
@@ -310,7 +345,7 @@ impl Peer {
             };
             if incoming.filled < incoming.bytes {
                 let place = &mut incoming.memory.bytes_mut()[incoming.filled..incoming.bytes];
-                let outcome = (&self.stream).read(place);
+                let outcome = self.ahead.read(&self.stream, place);
                 let Step::Moved(more) = self.step(outcome) else { return };
                 if let Some(incoming) = &mut self.incoming {
                     incoming.filled += more;

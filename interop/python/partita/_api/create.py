@@ -109,7 +109,7 @@ def full_like(
     if _has_dimensions(fill_value):
         return full(x.shape, fill_value, kind, x.dist, team=x.team)
     made = Array(_native.Array.full(x.dist, kind.name, _number("full_like", fill_value, real=False)))
-    return made if x._native.domain() is None or kind.kind == "c" else made.reindex(x.domain)
+    return made if x._native.domain() is None else made.reindex(x.domain)
 
 
 def zeros_like(

@@ -15,7 +15,7 @@ from ..errors import NotAnArrayError
 from .dtypes import DType, as_dtype, bfloat16, can_cast
 from .memory import NUMBERS, Requested, Section, check_gather, host_of, of_host, shape_of, to_host
 from .ranks.teams import of_members
-from .watch import is_watched, watch, watched
+from .watch import in_step, is_watched, watch, watched
 
 if TYPE_CHECKING:
     import numpy as np
@@ -235,6 +235,11 @@ class BaseArray(_native.ArrayBase):
         view = view if strided else np.ascontiguousarray(view).reshape(view.shape)
         view.flags.writeable = False
         return view
+
+    def _is_on_host(self) -> bool:
+        """True if NumPy can do what scatters or counts: the memory is the host's, in types that it has, and nobody watches or records."""
+        kinds = {device.kind for device in self.team.devices}
+        return kinds == {"host"} and self.dtype is not bfloat16 and not in_step() and not (watch.count and is_watched())
 
     def _is_one_part(self) -> bool:
         return (not self.ndim or self.dist.num_parts == 1) and self.team.ranks == 1

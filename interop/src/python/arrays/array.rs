@@ -40,17 +40,6 @@ fn unknown(name: &str) -> PyErr {
     PyValueError::new_err(format!("expected an operation of the engine, given {name}"))
 }
 
-/// Domains name elements, and complex numbers are pairs of elements.
-fn real(operation: &str, value: Typed) -> PyResult<Typed> {
-    match value.element {
-        Element::Real(_) => Ok(value),
-        Element::Complex(_) => Err(PyTypeError::new_err(format!(
-            "{operation}: expected real numbers over a domain, given complex ones; take an array of real \
-             and one of imaginary parts"
-        ))),
-    }
-}
-
 fn plain_result(made: partita::Array) -> PyResult<Array> {
     made.recorded().map_err(raised)?;
     Ok(Array::of(Typed::from(made)))
@@ -522,7 +511,8 @@ impl Array {
 
     /// The same elements under the indices of a domain of this shape, or by position.
     fn over_domain(&self, py: Python<'_>, ranges: Option<Vec<Triple>>) -> PyResult<Array> {
-        let (value, domain) = (real("over", self.value(py)?)?, ranges.map(domain).transpose()?);
+        let value = self.value(py)?;
+        let domain = ranges.map(|ranges| domain(value.per_dimension(ranges, (0, 2, 1)))).transpose()?;
         let under =
             || domain.as_ref().map_or_else(|| value.array.by_position(), |domain| value.array.over(domain));
         detached(py, || value.with(under())).map(Array::of)
@@ -530,8 +520,9 @@ impl Array {
 
     /// The ranges of the domain that somebody chose, or None.
     fn domain(&self, py: Python<'_>) -> PyResult<Option<Vec<Triple>>> {
-        let array = self.value(py)?.array;
-        Ok(array.is_over_domain().then(|| triples(&array.domain())))
+        let value = self.value(py)?;
+        let ranges = || triples(&value.array.domain()).drain(..value.shape().rank()).collect();
+        Ok(value.array.is_over_domain().then(ranges))
     }
 
     /// An array of another shape, divided in the same way. Computes.

@@ -167,7 +167,14 @@ class Domain:
         return tuple(r.index(i) for i, r in zip(_index_of(index), self.dims, strict=True))
 
     def __eq__(self, other: object) -> bool:
-        return self.dims == other.dims and self.dist == other.dist if isinstance(other, Domain) else NotImplemented
+        return self.dims == other.dims and self._division() == other._division() if isinstance(other, Domain) else NotImplemented
+
+    def _division(self) -> Any:
+        """The distribution; what it would be made of, where lists and uneven blocks have none for this size."""
+        try:
+            return self.dist
+        except NotImplementedError:
+            return self._within
 
     def __str__(self) -> str:
         return "{" + ", ".join(f"{r.start}:{r.stop}" + (f":{r.step}" if r.step != 1 else "") for r in self.dims) + "}"
@@ -216,11 +223,11 @@ class Domain:
 
     def interior(self, counts: int | Sequence[int]) -> Domain:
         """The so many highest indices; for negative numbers the lowest; all for 0."""
-        return self._each("interior", counts, _inside)
+        return self._each("interior", counts, lambda r, k: _end(r, k, False))
 
     def exterior(self, counts: int | Sequence[int]) -> Domain:
         """The so many indices above the highest; for negative numbers below the lowest; all for 0."""
-        return self._each("exterior", counts, lambda r, k: _stretched(r, *_beyond(r, k)))
+        return self._each("exterior", counts, lambda r, k: _end(r, k, True))
 
     def by(self, strides: int | Sequence[int]) -> Domain:
         """Every so many-th index from the first; for negative numbers from the last, downwards."""
@@ -288,29 +295,29 @@ class Domain:
         RuntimeError, ValueError
             Inside the step of a Loop, if the memory of an array is lent, and for another number of dimensions.
         TypeError
-            For a ``fixed`` domain.
+            For a ``fixed`` domain, such as that of an array that was made over none, but computed.
         NotImplementedError
             For lists and uneven blocks without ``dist``. Nothing has changed after an error.
         """
         if self._arrays is None:
-            raise TypeError("Domain.set: expected a domain that lists its arrays, given one made with fixed=True; make another domain")
+            given = "one made with fixed=True, or of an array that was computed"
+            raise TypeError(f"Domain.set: expected a domain that lists its arrays, given {given}; make another domain")
         if in_step():
             raise RuntimeError("Domain.set: expected no Loop to be running, given one; change domains between runs")
         dims = _ranges_of(ranges)
         if len(dims) != self.ndim:
             raise ValueError(f"Domain.set: expected {self.ndim} ranges, given {len(dims)}; make another domain for another rank")
         shape = tuple(map(len, dims))
-        dist = self.dist.resized(shape) if dist is None else Domain(*dims, dist=dist).dist
-        kept = [_common(new, old) for new, old in zip(dims, self.dims, strict=True)]
-        to, of = (tuple(_slice_of(_places_in(r, k)) for r, k in zip(whole, kept, strict=True)) for whole in (dims, self.dims))  # type: ignore[arg-type]
+        target = Domain(*dims, dist=self.dist.resized(shape) if dist is None else dist)
+        common = target & self
         arrays = [array for known in self._arrays if (array := known()) is not None]
-        fresh: list[Any] = [made(_native.Array.full(dist, array.dtype.name, 0).over_domain(_triples(dims))) for array in arrays]
+        fresh: list[Any] = [made(_native.Array.full(target.dist, array.dtype.name, 0).over_domain(_triples(dims))) for array in arrays]
         for new, array in zip(fresh, arrays, strict=True):
-            links.put(new, _selection(to, shape), array._native.view(_selection(of, self.shape)))
+            At(new)[common] = At(array)[common]
         for new, array in zip(fresh, arrays, strict=True):
             links.forget(links.root_of(array))
             array._link = links.view(new, Selection.whole(shape))._link
-        self._dims, self._dist = dims, dist
+        self._dims, self._dist = dims, target.dist
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _domain, (self.dims, self.dist, self._arrays is None)
@@ -386,7 +393,7 @@ def domain_of(x: BaseArray) -> Domain:
         return known[1]
     triples = x._native.domain()
     dims = [range(n) for n in x.shape] if triples is None else [range(*triple) for triple in triples]
-    return Domain(*dims, dist=x.dist)
+    return Domain(*dims, dist=x.dist, fixed=True)
 
 
 def joined(x: A, domain: Domain) -> A:
@@ -419,12 +426,6 @@ def by_index(*arrays: A) -> list[A]:
     for x in arrays[1:]:
         common = common & domain_of(x)
     return [At(x)[common] if x._native.domain() is not None else reindex(At(x)[common], common) for x in arrays]
-
-
-def _selection(key: tuple[slice, ...], shape: tuple[int, ...]) -> Selection:
-    selection = Selection.of(key, shape)
-    assert selection is not None, "slices alone"
-    return selection
 
 
 def _triples(dims: Iterable[range]) -> list[tuple[int, int, int]]:
@@ -479,18 +480,13 @@ def _by(r: range, stride: int) -> range:
     return r[::stride]
 
 
-def _inside(r: range, count: int) -> range:
-    if abs(count) > len(r):
+def _end(r: range, count: int, beyond: bool) -> range:
+    """The so many indices at the high end, at the low one for negative numbers, or as many beyond it; all for 0."""
+    many, is_last = abs(count), (count > 0) == (r.step > 0)
+    if not beyond and many > len(r):
         raise ValueError(f"interior: expected at most the {len(r)} indices of {r.start}:{r.stop}, given {count}; take fewer")
-    if count == 0:
-        return r
-    return r[len(r) - abs(count) :] if (count > 0) == (r.step > 0) else r[: abs(count)]
-
-
-def _beyond(r: range, count: int) -> tuple[int, int]:
-    if count == 0:
-        return 0, len(r)
-    return (len(r), len(r) + abs(count)) if (count > 0) == (r.step > 0) else (-abs(count), 0)
+    first = (len(r) if beyond else len(r) - many) if is_last else (-many if beyond else 0)
+    return _stretched(r, first, first + many) if count else r
 
 
 def _common(a: range, b: range) -> range:

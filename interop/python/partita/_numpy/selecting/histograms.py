@@ -1,6 +1,6 @@
-"""Counts of elements in bins. Bins are reductions, and many of them are counted in a sorted line; weights are always added by
-reductions, in the order of `sum`: the same counts on every layout, and sums of weights within the bounds of sums. Edges are few
-and the host's."""
+"""Counts of elements in bins. On the host NumPy counts, and adds weights in the order of the elements, whatever the parts. On devices bins
+are reductions, and many of them are counted in a sorted line; weights are added in the order of `sum`: the same counts everywhere, and sums
+of weights within the bounds of sums. Edges are few and the host's."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _TOGETHER = 1 << 10
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Array:
     """The count of each number among integers of at least 0, or the sum of its weights.
 
-    More than 1024 numbers are counted in sorted order; with weights the work is the product of elements and numbers. Computes.
-    Collective.
+    On devices more than 1024 numbers are counted in sorted order, and with weights the work is the product of elements and numbers.
+    Computes. Collective.
 
     Parameters
     ----------
@@ -53,6 +53,11 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Array:
         raise ValueError("'minlength' must not be negative")
     if line.size and (line.dtype.kind not in "biu" or line.dtype.name == "uint64"):
         raise TypeError(f"bincount: expected integers that int64 holds, given {line.dtype.name}; convert them with astype")
+    if line._is_on_host():
+        import numpy as np
+
+        w = None if weights is None else array_of("bincount", weights, line).numpy()
+        return asarray(np.bincount(line.numpy().astype(np.int64), w, minlength), team=line.team)
     line = line.astype(int64)
     if line.size and bool(min(line) < 0):
         raise ValueError("'x' argument must have no negative elements")
@@ -207,7 +212,8 @@ def histogram(
 ) -> tuple[Array, Array]:
     """The number of elements in each bin, or the sums of their weights, and the edges of the bins.
 
-    Each part reads all edges; the elements stay. Weights are added in the order of `sum`. Computes. Collective.
+    On the host as NumPy's. On devices each part reads all edges, the elements stay, and weights are added in the order of `sum`.
+    Computes. Collective.
 
     Parameters
     ----------
@@ -233,6 +239,10 @@ def histogram(
     import numpy as np
 
     x, w = _flat("histogram", a, weights)
+    if x._is_on_host():
+        bins = bins.numpy() if isinstance(bins, BaseArray) else bins
+        found = np.histogram(x.numpy(), bins, range, density, None if w is None else w.numpy())
+        return asarray(found[0], team=x.team), asarray(found[1], team=x.team)
     edges, ends = _edges(x, bins, range, w)
     count = len(edges) - 1
     if count < 1:

@@ -36,6 +36,8 @@ def nonzero(a: Any) -> tuple[Array, ...]:
     a = array_of("nonzero", a)
     if a.ndim == 0:
         raise ValueError("nonzero: expected at least one dimension, given none")
+    if a.dtype.kind != "c" and a._is_on_host():
+        return tuple(asarray(line, team=a.team) for line in a.numpy().nonzero())
     numbers = kept(arange(a.size, dtype=int64, team=a.team), ravel(a) != 0)
     lines = []
     for d in range(a.ndim):

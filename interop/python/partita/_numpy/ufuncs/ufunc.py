@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ... import _native
 from ..._core.array import Array
 from ..._core.base import array_of, arrays_of
-from ..._core.dtypes import as_dtype, bool_, can_cast, wide_for
+from ..._core.dtypes import as_dtype, bool_, can_cast, result_type, wide_for
 from ..._core.rearrange import broadcast_to, concatenate, reshape, unstack
 from ..._core.reductions import all, any, max, min, prod, sum
 from ..._core.rules import where as select
@@ -223,8 +223,8 @@ class ufunc(_native.UfuncBase):
         return self(reshape(left, left.shape + (1,) * right.ndim), reshape(right, (1,) * left.ndim + right.shape), **settings)
 
     def at(self, a: Array, indices: Any, b: Any = None, /) -> None:
-        """Changes the elements at ``indices`` in place, each as often as it is listed; see ``numpy.ufunc.at``. The indices are
-        the host's. Computes."""
+        """Changes the elements at ``indices`` in place, each as often as it is listed, in the order of the list; see
+        ``numpy.ufunc.at``. The indices are the host's. Computes. Collective."""
         import numpy as np
 
         if not isinstance(a, Array):
@@ -233,6 +233,8 @@ class ufunc(_native.UfuncBase):
         places = positions_of(indices, a.shape)
         numbers = np.ascontiguousarray(places, dtype=np.int64).reshape(-1)
         others = () if self.nin == 1 else (reshape(broadcast_to(array_of(f"{self.__name__}.at", b, a), places.shape), -1),)
+        if _at_on_host(getattr(np, self.__name__, None), a, numbers, others):
+            return
         # The first time that each element is listed, then the second, and so on.
         order = np.argsort(numbers, kind="stable")
         ranked = numbers[order]
@@ -243,6 +245,25 @@ class ufunc(_native.UfuncBase):
             now = np.flatnonzero(turn == k)
             held = Array(a._native.gathered((now.size,), numbers[now]))
             scatter(a, numbers[now], self(held, *(x[now] for x in others)).astype(a.dtype)._native)
+
+
+def _at_on_host(function: Any, a: Array, numbers: Any, others: tuple[Array, ...]) -> bool:
+    """NumPy's `at` in the memory of this process's parts; false where it cannot be done there."""
+    import numpy as np
+
+    fits = isinstance(function, np.ufunc) and a.dtype.kind in "biuf" and a._is_on_host() and others != () and a._link is None
+    if not fits or set(a.dist.kinds) != {"block"} or not can_cast(result_type(a, *others), a.dtype, "same_kind"):
+        return False
+    values = others[0].numpy()
+    places = np.unravel_index(numbers, a.shape)
+    with a.writable() as parts, np.errstate(all="ignore"):
+        for part in parts:
+            inside, memory = np.ones(numbers.shape, bool), np.from_dlpack(part)
+            for at, (start, stop) in zip(places, part.owned, strict=True):
+                inside &= (at >= start) & (at < stop)
+            chosen = slice(None) if inside.all() else inside
+            function.at(memory, tuple(at[chosen] - start for at, (start, _) in zip(places, part.owned, strict=True)), values[chosen])
+    return True
 
 
 def scanned(name: str, combine: Callable[[Any, Any], Any], x: Array, d: int) -> Array:
