@@ -3,10 +3,15 @@
 import numpy as np
 import partita as pt
 import pytest
+from partita._core.base import BaseArray
 
 
+@pytest.mark.parametrize("by", ["numpy", "kernels"])
 @pytest.mark.parametrize("parts", [1, 2, 3, 8])
-def test_random_arrays(parts):
+def test_random_arrays(parts, by, monkeypatch):
+    if by == "kernels":
+        # As on other devices, where NumPy reads no memory.
+        monkeypatch.setattr(BaseArray, "_is_on_host", lambda array: False)
     rng = np.random.default_rng(parts)
     team = pt.Team.local(parts, "host")
     for _ in range(40):
@@ -54,3 +59,22 @@ def test_numbers_beyond_the_ends_are_refused(parts):
             u[pt.asarray(beyond * 600, team=u.team)]
     with pytest.raises(ValueError, match="negative"):
         pt.bincount([1, -1])
+
+
+@pytest.mark.parametrize("trial", range(60))
+def test_sums_at_listed_elements_are_numpys_on_the_host(trial):
+    """Elements that are listed several times, numbers and arrays, few elements and so many that the parts' memory is written."""
+    rng = np.random.default_rng(trial)
+    shape = tuple(rng.integers(1, 9, rng.integers(1, 4))) if trial % 3 else (int(rng.integers(5000, 9000)),)
+    kind, count = str(rng.choice(["float64", "float32", "int32", "uint8"])), int(rng.integers(0, 40))
+    host = (rng.random(shape) * 10).astype(kind)
+    places = tuple(rng.integers(0, n, count) for n in shape) if len(shape) > 1 else rng.integers(-shape[0], shape[0], count)
+    values = [(rng.random(count) * 5).astype(kind), 3, rng.integers(0, 5, count).astype(kind)][trial % 3]
+    u = pt.asarray(host, team=pt.Team(int(rng.integers(1, 5)), "host"))
+    before, name = u.copy(), str(rng.choice(["add", "multiply", "maximum", "subtract"]))
+    expected = host.copy()
+    with np.errstate(all="ignore"):
+        getattr(np, name).at(expected, places, values)
+    getattr(pt, name).at(u, places, pt.asarray(values, team=u.team) if trial % 2 else values)
+    np.testing.assert_array_equal(u.numpy(), expected)
+    np.testing.assert_array_equal(before.numpy(), host)

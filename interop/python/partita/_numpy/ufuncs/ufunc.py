@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from ... import _native
 from ..._core.array import Array
 from ..._core.base import array_of, arrays_of
-from ..._core.dtypes import as_dtype, bool_, can_cast, result_type, wide_for
+from ..._core.dtypes import as_dtype, bool_, can_cast, wide_for
+from ..._core.memory import of_host
 from ..._core.rearrange import broadcast_to, concatenate, reshape, unstack
 from ..._core.reductions import all, any, max, min, prod, sum
 from ..._core.rules import where as select
 from ..._core.views.index import Axis, axes_of, one_axis, positions_of
-from ..._core.views.indexing import check_writeable, write
+from ..._core.views.indexing import assign_all, check_writeable, write
 from ..._core.views.links import scatter
 from ..._core.views.masked import masked_of
 from ..._core.watch import in_step, is_watched, watch, watched
@@ -33,6 +34,8 @@ _ASSOCIATIVE = (
 #: Those that the engine scans: kinds of types, and the engine's name. Its scans need a dimension of their own.
 _SCANS = {"add": ("iufc", "sum"), "multiply": ("iuf", "prod"), "minimum": ("biuf", "min"), "maximum": ("biuf", "max")}
 _MOST_DIMENSIONS = 8
+#: Elements of an array on the host that are changed in a copy: their parts are lent for more.
+_FEW = 1 << 12
 
 
 class ufunc(_native.UfuncBase):
@@ -232,9 +235,9 @@ class ufunc(_native.UfuncBase):
         check_writeable(f"{self.__name__}.at", a)
         places = positions_of(indices, a.shape)
         numbers = np.ascontiguousarray(places, dtype=np.int64).reshape(-1)
-        others = () if self.nin == 1 else (reshape(broadcast_to(array_of(f"{self.__name__}.at", b, a), places.shape), -1),)
-        if _at_on_host(getattr(np, self.__name__, None), a, numbers, others):
+        if b is not None and isinstance(function := getattr(np, self.__name__, None), np.ufunc) and _at_on_host(function, a, places, b):
             return
+        others = () if self.nin == 1 else (reshape(broadcast_to(array_of(f"{self.__name__}.at", b, a), places.shape), -1),)
         # The first time that each element is listed, then the second, and so on.
         order = np.argsort(numbers, kind="stable")
         ranked = numbers[order]
@@ -247,22 +250,33 @@ class ufunc(_native.UfuncBase):
             scatter(a, numbers[now], self(held, *(x[now] for x in others)).astype(a.dtype)._native)
 
 
-def _at_on_host(function: Any, a: Array, numbers: Any, others: tuple[Array, ...]) -> bool:
-    """NumPy's `at` in the memory of this process's parts; false where it cannot be done there."""
+def _at_on_host(function: Any, a: Array, numbers: Any, b: Any) -> bool:
+    """NumPy's `at`, of the elements with these numbers in C order; false where NumPy cannot do it."""
     import numpy as np
 
-    fits = isinstance(function, np.ufunc) and a.dtype.kind in "biuf" and a._is_on_host() and others != () and a._link is None
-    if not fits or set(a.dist.kinds) != {"block"} or not can_cast(result_type(a, *others), a.dtype, "same_kind"):
+    if not a._is_on_host() or a.dtype.kind not in "biuf" or a._link is not None or set(a.dist.kinds) - {"block"}:
         return False
-    values = others[0].numpy()
-    places = np.unravel_index(numbers, a.shape)
-    with a.writable() as parts, np.errstate(all="ignore"):
-        for part in parts:
-            inside, memory = np.ones(numbers.shape, bool), np.from_dlpack(part)
-            for at, (start, stop) in zip(places, part.owned, strict=True):
-                inside &= (at >= start) & (at < stop)
-            chosen = slice(None) if inside.all() else inside
-            function.at(memory, tuple(at[chosen] - start for at, (start, _) in zip(places, part.owned, strict=True)), values[chosen])
+    values = b.numpy() if isinstance(b, Array) else np.asarray(b)
+    host = np.dtype(a.dtype.name)
+    if values.dtype.kind not in "biuf" or not np.can_cast(np.result_type(host, values if values.ndim else values[()]), host, "same_kind"):
+        return False
+    # A number takes part by NumPy's rules for numbers.
+    values = values if values.ndim else values[()]
+    each = np.broadcast_to(values, numbers.shape)
+    with np.errstate(all="ignore"):
+        if a.size <= _FEW:
+            elements = a.numpy()
+            function.at(elements.reshape(-1), numbers, each if isinstance(values, np.ndarray) else values)
+            assign_all(a, Array(of_host(elements, dist=a.dist)))
+            return True
+        places = np.unravel_index(numbers, a.shape)
+        with a.writable() as parts:
+            for part in parts:
+                inside, memory = np.ones(numbers.shape, bool), np.from_dlpack(part)
+                for at, (start, stop) in zip(places, part.owned, strict=True):
+                    inside &= (at >= start) & (at < stop)
+                chosen = slice(None) if inside.all() else inside
+                function.at(memory, tuple(at[chosen] - start for at, (start, _) in zip(places, part.owned, strict=True)), each[chosen])
     return True
 
 
