@@ -1,6 +1,6 @@
-//! Loops whose steps have their messages in them: ranks of one machine, each a process with CUDA devices, whose
-//! devices exchange halos while no host waits. Without the simulated driver, whose calls are counted, each
-//! test prints why it is skipped.
+//! Loops whose steps have their messages in them: ranks of one machine, each a process with a CUDA device,
+//! which exchange halos while no host waits. Without the simulated driver, whose calls are counted, each test
+//! prints why it is skipped.
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -319,6 +319,53 @@ fn child_fails() {
         eprintln!("reading raises");
     }
     drop(chained);
+    drop(team);
+    leave();
+}
+
+/// A rank that begins anew, because it has lost what the others still know, finds them again.
+#[test]
+fn ranks_that_begin_anew_are_met() {
+    if !is_simulated() {
+        return;
+    }
+    for seed in 0..3 {
+        let jobs = start("child_begins_anew", 3, &[("PARTITA_SIM_SEED", seed.to_string())]);
+        for (rank, (succeeded, text)) in ends(jobs, None, Duration::from_secs(60)).into_iter().enumerate() {
+            assert!(succeeded, "rank {rank}, seed {seed}: {text}");
+        }
+    }
+    println!("ran: cuda-chained-anew 9");
+}
+
+#[test]
+#[ignore = "run by another test, as ranks"]
+fn child_begins_anew() {
+    let team = team(1);
+    for (name, step, shape, arrays) in PROGRAMS {
+        let begun = |team: &Team| {
+            let dist = Distribution::builder(shape).parts(team.size()).build().unwrap();
+            let one = Array::from_fn(team, &dist, |at| ((at[0] * 7 + at[1] * 5) % 19) as f32 * 0.25).unwrap();
+            let other = if name == "pair" { one.cast(DType::F64) } else { &one * 0.5 };
+            Loop::new([one, other].into_iter().take(arrays).collect(), step)
+        };
+        let (mut chained, mut on_host) =
+            (begun(&team), begun(&Team::on(&[Device::host()], team.size()).unwrap()));
+        for turn in 0..6 {
+            let count = [21, 13, 40, 9, 17, 33][turn];
+            if team.rank() == turn % 4 {
+                // As the Python package does where somebody holds the memory of the state.
+                chained = Loop::new(chained.state().to_vec(), step);
+            }
+            chained.run(count).unwrap();
+            on_host.run(count).unwrap();
+            // Such a rank steps as another one does in a program of one process, so bits stay the same.
+            for (one, other) in chained.state().iter().zip(on_host.state()) {
+                assert!(one.to_bytes().unwrap() == other.to_bytes().unwrap(), "{name}, turn {turn}");
+            }
+        }
+        assert!(chained.explain().contains("no host waits"), "{name}: {}", chained.explain());
+    }
     drop(team);
     leave();
 }

@@ -62,6 +62,11 @@ impl LinkTable {
         self.device_pointers.is_ok()
     }
 
+    /// Whether some rank maps the memory of another.
+    pub(crate) fn has_some_ipc(&self) -> bool {
+        self.ipc_pairs.iter().flatten().any(|&has_ipc| has_ipc)
+    }
+
     /// Why it does not, if so.
     pub(crate) fn refusal(&self) -> Option<&str> {
         self.device_pointers.as_ref().err().map(String::as_str)

@@ -1,8 +1,8 @@
 //! [`StreamMessages`]: messages between ranks of one machine that the devices send and receive themselves,
 //! inside a graph, while no host waits. Each message of a step has memory on its receiver's device that its
-//! sender has mapped (CUDA IPC), and two words. The sender's stream waits for `free`, on its own device, packs
-//! the message there and gives `ready`, on the receiver's. The receiver's stream waits for `ready`, unpacks
-//! the message, and gives `free`.
+//! sender has mapped (CUDA IPC), and two words. The sender's stream waits for `free`, on its own device,
+//! packs the message there and gives `ready`, on the receiver's. The receiver's stream waits for `ready`,
+//! unpacks the message, and gives `free`.
 //!
 //! A stale word is never taken for a new one: a word is given once, then waited for and set back to 0 by the
 //! same stream, and only afterwards does that side give the other word, without which nothing is given again.
@@ -320,8 +320,8 @@ struct Around<'m> {
 }
 
 impl StreamMessages {
-    /// A step whose messages are these. Kernels that pack a message write it where its receiver expects it, and
-    /// those that unpack it read it there, if nothing else uses its memory here.
+    /// A step whose messages are these. Kernels that pack a message write it where its receiver expects it,
+    /// and those that unpack it read it there, if nothing else uses its memory here.
     pub fn step(&self, step: usize, schedule: &Schedule) -> ChainedStep<'_> {
         let mut around: Vec<Around> = schedule.iter().map(|_| Around::default()).collect();
         let mut moved: HashMap<u64, Arc<Allocation>> = HashMap::new();

@@ -276,6 +276,13 @@ impl Team {
         Ok(origin.links.get())
     }
 
+    /// Whether all members are CUDA devices and some ranks map each other's memory, as far as is known: all
+    /// ranks know the same.
+    pub(crate) fn shares_cuda_memory(&self) -> bool {
+        self.known_links().is_some_and(LinkTable::has_some_ipc)
+            && self.0.members.iter().all(|member| member.kind == DeviceKind::Cuda)
+    }
+
     /// The same if they have been probed.
     pub(crate) fn known_links(&self) -> Option<&LinkTable> {
         self.0.origin.links.get()

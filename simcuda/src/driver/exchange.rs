@@ -3,7 +3,7 @@
 //! operation the block takes over what others wrote, after it they are given what was written: exchange
 //! happens between operations.
 //!
-//! A block with words (`words.rs`) holds messages, too: bytes that another process wrote are unread until
+//! A block with words (`run/words.rs`) holds messages, too: bytes that another process wrote are unread until
 //! somebody reads them, and to write them again before is a fault.
 
 use super::memory::{Allocation, DriverMemory, Origin};
@@ -55,8 +55,9 @@ impl Ticket {
 }
 
 /// The file begins with numbers: the first byte is 1 until the memory is freed, the second 1 while it has
-/// words and they are not released; each other number counts the writes of a process. Then come the bytes of the block; for each a byte
-/// that is 1 while it is unread; and for each eight of them how often a word there was put.
+/// words and they are not released; each other number counts the writes of a process. Then come the bytes of
+/// the block; for each a byte that is 1 while it is unread; and for each eight of them how often a word there
+/// was put.
 const HEADER: usize = 4096;
 const SLOTS: usize = HEADER / 8;
 

@@ -18,7 +18,7 @@
 //! the host does with pinned memory (it shows as wrong data, because copies read it when they run); order
 //! between host threads (a wait in one counts for all); races with other processes, which share memory
 //! between operations. The record of a shared event completes before its call returns. Stream memory
-//! operations: `words.rs`. **Not there:** kernels
+//! operations: `run/words.rs`. **Not there:** kernels
 //! that use host memory, managed memory, arrays and textures, virtual memory management, contexts other than
 //! the primary. A symbol that is not exported is missing, as `dlsym` says; a feature that is not simulated
 //! prints a line and returns `CUDA_ERROR_NOT_SUPPORTED`.
@@ -49,6 +49,4 @@ mod queue;
 mod record;
 mod run;
 mod state;
-mod turn;
-mod words;
 mod work;

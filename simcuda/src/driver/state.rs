@@ -6,7 +6,6 @@ use super::config::Config;
 use super::exchange::Exchange;
 use super::memory::DriverMemory;
 use super::order::{AccessHistory, Clock};
-use super::words::Words;
 use super::work::{Capture, Graph, Membership, Operation};
 use crate::ptx::Program;
 use crate::random::Random;
@@ -46,6 +45,17 @@ pub struct Driver {
     pub initialised: bool,
     /// The number of calls of each symbol.
     pub calls: HashMap<&'static str, u64>,
+}
+
+/// What is known of the words that streams wait for and write; see `run/words.rs`.
+#[derive(Default)]
+pub struct Words {
+    /// By address: how often a word was put when a wait for it last ended.
+    pub passed: HashMap<u64, u64>,
+    /// By address: how often words that no other process shares were put.
+    pub puts: HashMap<u64, u64>,
+    /// Whether some word was set to release its waiters for good.
+    pub are_released: bool,
 }
 
 /// One device and its primary context, the only kind there is.

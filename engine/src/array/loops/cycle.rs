@@ -177,6 +177,7 @@ pub(crate) struct Cycle {
 /// Steps whose messages devices send and receive themselves.
 struct ChainedSteps {
     steps: Vec<ReplayStep>,
+    next: usize,
     /// Several rounds of them as one, from the first on: the number of steps.
     round: Option<(u64, ReplayStep)>,
 }
@@ -308,25 +309,26 @@ impl Cycle {
         self.round.as_ref().is_some_and(|round| round.tiled.is_some())
     }
 
-    /// Whether its steps can be replayed with their messages in them, and where in the cycle they would begin.
+    /// Whether its steps can be replayed with their messages in them, how many there would be, and which is
+    /// next.
     pub fn chaining(&self) -> (Chaining, [u64; 2]) {
-        let place = |count: usize| [count as u64, self.next as u64];
         match (&self.chained, &self.first_round) {
             _ if trace::is_on() || config().check => (Chaining::NotYet, [0; 2]),
-            (Some(chained), _) => (Chaining::Under, place(chained.steps.len())),
+            (Some(chained), _) => (Chaining::Under, [chained.steps.len() as u64, chained.next as u64]),
             (None, Some(_)) => (Chaining::NotYet, [0; 2]),
             (None, None) if self.recorded.is_empty() || self.recorded.len() > MOST_CHAINED => {
                 (Chaining::Never, [0; 2])
             }
-            (None, None) => (Chaining::Ready, place(self.recorded.len())),
+            (None, None) => (Chaining::Ready, [self.recorded.len().max(2) as u64, 0]),
         }
     }
 
     /// Prepares the steps with their messages in them, together with all ranks; whether they all can.
     pub fn chain(&mut self, ranks: &Ranks) -> Result<bool> {
-        // Messages of one step share nothing with those of the next.
-        let count = self.recorded.len().next_multiple_of(if self.recorded.len() == 1 { 2 } else { 1 });
-        let steps: Vec<&RecordedStep> = self.recorded.iter().cycle().take(count).collect();
+        // From the next one on, wherever in their cycles the ranks are, and at least two, so that messages of
+        // one step share nothing with those of the next.
+        let steps = self.recorded.iter().cycle().skip(self.next).take(self.recorded.len().max(2));
+        let steps: Vec<&RecordedStep> = steps.collect();
         let outline = MessageOutline::of(ranks, steps.iter().map(|step| &step.schedule[..]))?;
         let offer = outline.map(MessageOffer::new).transpose()?;
         let mine = offer.as_ref().map_or(Vec::new(), MessageOffer::to_bytes);
@@ -347,19 +349,18 @@ impl Cycle {
 
     /// Steps are replayed with the messages apart again.
     pub fn unchain(&mut self) {
-        if self.chained.take().is_some() {
-            self.next %= self.steps.len();
-        }
+        self.chained = None;
     }
 
     /// Replays as many steps as it may, or one if that is more than `most`. Says how many.
     pub fn replay(&mut self, team: &Team, state: &mut [Array], most: u64) -> Result<u64> {
         pass("loop-replay")?;
-        if let Some(ChainedSteps { steps, round }) = &self.chained {
-            let round = round.as_ref().filter(|(count, _)| self.next == 0 && *count <= most);
-            let (count, prepared) = round.map_or((1, &steps[self.next]), |(count, round)| (*count, round));
+        if let Some(ChainedSteps { steps, next, round }) = &mut self.chained {
+            let round = round.as_ref().filter(|(count, _)| *next == 0 && *count <= most);
+            let (count, prepared) = round.map_or((1, &steps[*next]), |(count, round)| (*count, round));
             prepared.replay(team, &self.teams, state)?;
-            self.next = (self.next + count as usize) % steps.len();
+            *next = (*next + count as usize) % steps.len();
+            self.next = (self.next + count as usize) % self.steps.len();
             return Ok(count);
         }
         self.turn_round(most)?;
@@ -422,7 +423,7 @@ fn chained_steps(
         let after = leased(&last.after, leases);
         round = Some((all as u64, ReplayStep { batches, messages: sent, after }));
     }
-    Ok(Some(ChainedSteps { steps, round }))
+    Ok(Some(ChainedSteps { steps, next: 0, round }))
 }
 
 fn replay_steps(recorded: &[RecordedStep], leases: &Leases) -> Result<Vec<ReplayStep>> {

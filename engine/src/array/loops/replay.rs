@@ -19,7 +19,6 @@ use crate::array::memory::storage::next_number;
 use crate::array::recorder::recording::{Recorder, StepRecord};
 use crate::array::recorder::streams::StepStreams;
 use crate::array::{Array, eval_all};
-use crate::device::DeviceKind;
 use crate::error::{Error, Result};
 use crate::interrupt;
 use crate::team::Team;
@@ -316,7 +315,8 @@ impl<F: StepFunction> Loop<F> {
         {
             self.begin_anew();
         }
-        self.agree(|done| format!("Loop::run of {count} steps after {done}"))?;
+        self.chaining = Chaining::NotYet;
+        self.agree(|| format!("Loop::run of {count} steps"))?;
         self.run_agreed(end, numbers).inspect_err(|error| {
             // The devices of other ranks may wait for this one.
             if let (Some(ranks), Chaining::Under) = (team.as_ref().and_then(Team::wire), self.chaining) {
@@ -335,9 +335,9 @@ impl<F: StepFunction> Loop<F> {
             let began = self.depth.begin_timing(&self.state)?;
             if self.chaining != Chaining::Under {
                 self.forget_seen();
-                // At such steps, so that all ranks ask each other alike.
-                if self.done.is_power_of_two() && self.done >= FIRST_ASKED {
-                    self.agree(|done| format!("preparing a Loop after {done} steps"))?;
+                let ran = count - (end - self.done);
+                if self.chaining == Chaining::NotYet && ran.is_power_of_two() && ran >= FIRST_ASKED {
+                    self.agree(|| format!("step {ran} of Loop::run"))?;
                 }
             }
             if self.streams.begin()? {
@@ -380,41 +380,32 @@ impl<F: StepFunction> Loop<F> {
         }
     }
 
-    /// Agrees with the other ranks whether steps are replayed with their messages in them. Where all members
-    /// are CUDA devices of several ranks, every run begins so: its devices would wait for ever for a rank
-    /// that does something else.
-    fn agree(&mut self, operation: impl FnOnce(u64) -> String) -> Result<()> {
+    /// Agrees with the other ranks whether steps are replayed with their messages in them. Where CUDA devices
+    /// of several ranks share memory, every run begins so: a device would wait for ever for a rank that does
+    /// something else. All ranks ask at the same steps of a run, whatever each did before.
+    fn agree(&mut self, operation: impl FnOnce() -> String) -> Result<()> {
         let Some(team) = self.state.first().map(|array| array.team().clone()) else { return Ok(()) };
-        let Some(ranks) = team.wire().filter(|_| self.chaining != Chaining::Never) else { return Ok(()) };
-        if (0..team.size()).any(|member| team.kind(member) != DeviceKind::Cuda) {
-            self.chaining = Chaining::Never;
-            return Ok(());
-        }
+        let Some(ranks) = team.wire().filter(|_| team.shares_cuda_memory()) else { return Ok(()) };
         self.forget_seen();
         team.together("Loop", || {
-            let (mut own, place) = match &self.cycle {
-                Some(cycle) => cycle.chaining(),
-                None => (Chaining::NotYet, [0; 2]),
-            };
+            let (mut own, place) = self.cycle.as_ref().map_or((Chaining::NotYet, [0; 2]), Cycle::chaining);
             if own == Chaining::Ready {
                 // Memory of earlier messages may be used again once no device has anything under way.
                 team.wait()?;
             }
             let mine: Vec<u8> = [own as u64].iter().chain(&place).flat_map(|n| n.to_le_bytes()).collect();
-            let all = ranks.all_gather(&operation(self.done), &mine)?;
-            let least = all.iter().map(|bytes| bytes[0]).min().unwrap_or(0);
+            let all = ranks.all_gather(&operation(), &mine)?;
             own = match own {
-                _ if least == Chaining::Never as u8 => Chaining::Never,
-                Chaining::Ready | Chaining::Under if all.iter().all(|bytes| *bytes == mine) => own,
+                _ if all.iter().any(|rank| rank.first() == Some(&(Chaining::Never as u8))) => Chaining::Never,
+                Chaining::Ready | Chaining::Under if all.iter().all(|rank| *rank == mine) => own,
                 _ => Chaining::NotYet,
             };
-            if let Some(cycle) = &mut self.cycle {
-                match own {
-                    Chaining::Ready if cycle.chain(ranks)? => own = Chaining::Under,
-                    Chaining::Ready => own = Chaining::Never,
-                    Chaining::Never | Chaining::NotYet => cycle.unchain(),
-                    Chaining::Under => {}
+            match (&mut self.cycle, own) {
+                (Some(cycle), Chaining::Ready) => {
+                    own = if cycle.chain(ranks)? { Chaining::Under } else { Chaining::Never };
                 }
+                (Some(cycle), Chaining::Never | Chaining::NotYet) => cycle.unchain(),
+                _ => {}
             }
             self.chaining = own;
             Ok(())
@@ -423,7 +414,9 @@ impl<F: StepFunction> Loop<F> {
 
     /// The next step exchanges, and steps are recorded anew.
     fn begin_anew(&mut self) {
-        self.chaining = self.chaining.min(Chaining::NotYet);
+        if self.chaining == Chaining::Under {
+            self.chaining = Chaining::NotYet;
+        }
         self.cycle = None;
         self.recorded.clear();
         self.constants = Constants::default();
@@ -499,7 +492,7 @@ impl<F: StepFunction> Loop<F> {
     }
 }
 
-/// The first step at which ranks ask each other, if no run begins there.
+/// The first step of a run before which ranks ask each other again; the next is the double, and so on.
 const FIRST_ASKED: u64 = 8;
 
 /// The first of the steps that repeat, and their period. They are at least two periods, and more than the

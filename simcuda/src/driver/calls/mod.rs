@@ -17,7 +17,7 @@ use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::turn::Turn;
+use super::run::Turn;
 
 thread_local! {
     /// The device whose primary context is current on this thread.

@@ -3,7 +3,7 @@
 use super::super::abi::{Code, DevicePtr, Opaque, Outcome};
 use super::super::state::Driver;
 use super::{Out, current, exports, not_simulated};
-use crate::driver::words::run_without_calls;
+use crate::driver::run::run_without_calls;
 use crate::driver::work::Work;
 
 exports! {

@@ -13,8 +13,9 @@ use partita_kernels::{Launch, Verified, ptx};
 use crate::config::config;
 use crate::device::Stream;
 use crate::device::cuda::driver::copies::Staging;
-use crate::device::cuda::driver::primary::{During, Event, LoadedModule, Primary, Purpose, RetiredModules};
-use crate::device::cuda::driver::words::AsideStream;
+use crate::device::cuda::driver::primary::{
+    During, Event, LoadedModule, OwnStream, Primary, Purpose, RetiredModules,
+};
 use crate::device::cuda::error::CudaError;
 use crate::device::driver::{Job, Opaque, own};
 use crate::device::memory::{Allocation, DeviceMemory};
@@ -100,7 +101,7 @@ pub(super) struct CudaDevice {
     /// The devices whose direct access was tried already, with whatever outcome.
     reached: Mutex<BTreeSet<sys::CUdevice>>,
     /// For writes that wait for no work, once needed.
-    pub aside: OnceLock<AsideStream>,
+    pub release_stream: OnceLock<OwnStream>,
 }
 
 /// The number of devices that the driver shows.
@@ -165,9 +166,9 @@ impl CudaDevice {
         let staging = Mutex::new(Staging::new(&primary));
         let end = || Event::new(&primary, Purpose::Order);
         let ends = [end()?, end()?];
-        let (scratch, reached, aside) = Default::default();
+        let (scratch, reached, release_stream) = Default::default();
         let retired = Arc::new(RetiredModules::new(&primary));
-        Ok(CudaDevice { primary, facts, staging, ends, scratch, retired, reached, aside })
+        Ok(CudaDevice { primary, facts, staging, ends, scratch, retired, reached, release_stream })
     }
 
     pub(super) fn new_buffer(&self, bytes: u64) -> Result<CudaBuffer, CudaError> {

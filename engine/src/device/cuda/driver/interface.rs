@@ -225,7 +225,7 @@ impl Sharing for CudaDevice {
     }
 
     fn has_words(&self) -> DriverResult<bool> {
-        Ok(self.facts.has_words && self.aside().map(|_| true)?)
+        Ok(self.facts.has_words && self.release_stream().map(|_| true)?)
     }
 
     fn release(&self, words: &Allocation, offsets: &[u64]) -> DriverResult<()> {

@@ -127,6 +127,32 @@ impl Drop for Primary {
     }
 }
 
+/// A stream beside those of the computation and the exchanges.
+pub(super) struct OwnStream {
+    primary: Arc<Primary>,
+    pub raw: sys::CUstream,
+}
+
+// SAFETY: the driver's handles may be used from any thread.
+unsafe impl Send for OwnStream {}
+// SAFETY: as for Send; driver calls are thread-safe.
+unsafe impl Sync for OwnStream {}
+
+impl OwnStream {
+    pub(super) fn new(primary: &Arc<Primary>) -> Result<OwnStream, CudaError> {
+        let raw = primary.with(|| primary.new_stream(Stream::Exchange))?;
+        Ok(OwnStream { primary: Arc::clone(primary), raw })
+    }
+}
+
+impl Drop for OwnStream {
+    fn drop(&mut self) {
+        // SAFETY: created in `new`, destroyed once. On a lost device there is nothing to report.
+        let destroy = || unsafe { result::stream::destroy(self.raw) }.during("destroying a stream");
+        let _ = self.primary.with(destroy);
+    }
+}
+
 /// A point in a stream's work.
 pub(super) struct Event {
     pub primary: Arc<Primary>,

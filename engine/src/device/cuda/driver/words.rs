@@ -7,12 +7,10 @@
 //! `CU_STREAM_WAIT_VALUE_FLUSH` is for writes of third parties, such as network cards, which reach the device
 //! in another order; writes of a GPU do not need it.
 
-use std::sync::Arc;
-
-use cudarc::driver::{result, sys};
+use cudarc::driver::sys;
 
 use super::gpu::CudaDevice;
-use super::primary::{During, Primary};
+use super::primary::{During, OwnStream};
 use crate::device::Stream;
 use crate::device::cuda::error::CudaError;
 
@@ -74,38 +72,19 @@ fn write(address: u64, value: u64) -> sys::CUstreamBatchMemOpParams {
     params
 }
 
-/// A stream that no other work is queued on.
-pub(super) struct AsideStream {
-    stream: sys::CUstream,
-    primary: Arc<Primary>,
-}
-
-// SAFETY: the driver's handles may be used from any thread.
-unsafe impl Send for AsideStream {}
-// SAFETY: as for Send; driver calls are thread-safe.
-unsafe impl Sync for AsideStream {}
-
-impl Drop for AsideStream {
-    fn drop(&mut self) {
-        // SAFETY: created in `aside`, destroyed once. On a lost device there is nothing to report.
-        let destroy = || unsafe { result::stream::destroy(self.stream) }.during("destroying a stream");
-        let _ = self.primary.with(destroy);
-    }
-}
-
 impl CudaDevice {
     /// The stream for [`CudaDevice::released`]: made while the device waits for nothing.
-    pub(super) fn aside(&self) -> Result<&AsideStream, CudaError> {
-        if let Some(aside) = self.aside.get() {
-            return Ok(aside);
+    pub(super) fn release_stream(&self) -> Result<sys::CUstream, CudaError> {
+        if let Some(stream) = self.release_stream.get() {
+            return Ok(stream.raw);
         }
-        let stream = self.primary.with(|| self.primary.new_stream(Stream::Exchange))?;
-        Ok(self.aside.get_or_init(|| AsideStream { stream, primary: Arc::clone(&self.primary) }))
+        let stream = OwnStream::new(&self.primary)?;
+        Ok(self.release_stream.get_or_init(|| stream).raw)
     }
 
     /// Lets waits for these words pass, once: whoever waited sets its word back.
     pub(super) fn released(&self, words: &[u64]) -> Result<(), CudaError> {
-        let stream = self.aside()?.stream;
+        let stream = self.release_stream()?;
         let mut all: Vec<_> = words.iter().map(|&address| write(address, RELEASED)).collect();
         self.primary.with(|| queue_batch(stream, &mut all))
     }

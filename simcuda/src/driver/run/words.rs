@@ -8,24 +8,13 @@
 //! written since, is a fault: the next writer may be late, and the value means nothing. Values of 2^62 and
 //! more release waiters for good: after one, nothing is checked.
 
-use super::abi::Code;
-use super::state::Driver;
 use super::turn::Turn;
-use super::work::{Failed, Touched, Work};
-use std::collections::{BTreeSet, HashMap};
+use crate::driver::abi::Code;
+use crate::driver::state::Driver;
+use crate::driver::work::{Failed, Touched, Work};
+use std::collections::BTreeSet;
 use std::sync::Once;
 use std::time::Duration;
-
-/// What is known of words.
-#[derive(Default)]
-pub struct Words {
-    /// By address: how often a word was put when a wait for it last ended.
-    passed: HashMap<u64, u64>,
-    /// By address: how often words that no other process shares were put.
-    puts: HashMap<u64, u64>,
-    /// Whether some word was set to release its waiters for good.
-    pub are_released: bool,
-}
 
 const RELEASED: u64 = 1 << 62;
 

@@ -2,11 +2,17 @@
 //! what the call waits for, and now and then something else. Each run operation is checked against the
 //! shadow, and a fault stays with its device.
 
+mod turn;
+mod words;
+
 use super::abi::{Code, Outcome};
 use super::order::{Clock, Mark, Race, Use};
 use super::state::{Driver, StreamOrder};
 use super::work::{Failed, Operation, Touched, Work};
 use std::collections::BTreeSet;
+
+pub use turn::Turn;
+pub use words::run_without_calls;
 
 impl Driver {
     /// Whether everything the clock covers is done.

@@ -1,7 +1,7 @@
 //! One call at a time uses the driver. A call that waits for what others must do first gives up its turn
 //! meanwhile, although it holds the driver.
 
-use super::state::Driver;
+use crate::driver::state::Driver;
 use std::cell::UnsafeCell;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
