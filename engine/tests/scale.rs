@@ -14,6 +14,7 @@ mod wires;
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::slice;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -122,7 +123,8 @@ fn plans_of_a_rank_between_all_kinds_of_maps_are_those_of_the_whole_plan() {
     for (size, parts, others) in [(0, 2, 1), (1, 3, 2), (17, 4, 4), (41, 7, 5), (40, 3, 8)] {
         for from in kinds(size, parts) {
             for to in kinds(size, others) {
-                let (one, two) = (grid_of(&[from.clone()], false), grid_of(&[to.clone()], false));
+                let (one, two) =
+                    (grid_of(slice::from_ref(&from), false), grid_of(slice::from_ref(&to), false));
                 let near = |part: usize| (part < parts).then_some(part);
                 let what = format!("{from} over {parts} to {to} over {others}");
                 compared += check(&what, |scope| scope.between(&one, &two, &near));
@@ -142,7 +144,7 @@ fn plans_of_a_rank_between_all_kinds_of_maps_are_those_of_the_whole_plan() {
                 [(3, 1, false), (21, 1, false), (-7, 1, true), (75, 1, true), (2, 2, false), (38, -2, false)]
             {
                 let (one, two) =
-                    (grid_of(&[map.clone()], periodic), grid_of(&[to.clone(), to.clone()], false));
+                    (grid_of(slice::from_ref(&map), periodic), grid_of(&[to.clone(), to.clone()], false));
                 let axes = [Along::Dim { dim: 1, offset, step }];
                 let what = format!("{map} to {to}, {axes:?}, periodic: {periodic}");
                 compared += check(&what, |scope| {
@@ -150,7 +152,8 @@ fn plans_of_a_rank_between_all_kinds_of_maps_are_those_of_the_whole_plan() {
                 });
             }
             let axes = [Along::Pinned(7), Along::same(0)];
-            let (one, two) = (grid_of(&[map.clone(), to.clone()], false), grid_of(&[to.clone()], false));
+            let (one, two) =
+                (grid_of(&[map.clone(), to.clone()], false), grid_of(slice::from_ref(&to), false));
             compared += check(&format!("{map} pinned"), |scope| scope.aligned(&one, &two, &axes, &|_| None));
         }
     }
@@ -342,7 +345,7 @@ fn many_ranks_exchange_by_their_own_plans() {
 }
 
 fn on_rank(ranks: &Ranks, device: &Device) -> partita::Result<i64> {
-    program(&Team::over(ranks, std::slice::from_ref(device), 1)?)
+    program(&Team::over(ranks, &[device.clone()], 1)?)
 }
 
 /// Each rank has lists of what every part computes, so there are no more of these.

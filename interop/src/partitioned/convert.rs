@@ -7,9 +7,12 @@ use super::parse::within;
 use crate::distarray;
 use crate::value::{Dict, Refusal, Result, Value};
 
+/// A grid, and boxes in its C order with the parts that hold each.
+type Tiles = (Vec<i64>, Vec<(Region, Vec<usize>)>);
+
 /// The grid that is cut, and the boxes of a distribution in its C order, each with the parts that hold it,
 /// the owner first. A replicated dimension is not cut. Refused is what is no regular grid of boxes.
-pub fn tiles(dist: &Distribution) -> Result<(Vec<i64>, Vec<(Region, Vec<usize>)>)> {
+pub fn tiles(dist: &Distribution) -> Result<Tiles> {
     let refused = |error: IndexError| {
         Refusal::new(error.to_string()).under_key("partition_tiling").of_protocol(Dialect::Draft.name())
     };

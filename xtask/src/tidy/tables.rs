@@ -13,16 +13,16 @@ pub const FILES_PER_FOLDER: usize = 12;
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
     ("kernels/src", 27_909),
-    ("engine/src", 46_918),
-    ("simcuda/src", 8_526),
+    ("engine/src", 48_966),
+    ("simcuda/src", 8_919),
     ("interop/src", 9_129),
-    ("interop/python", 15_124),
-    ("benches", 9_354),
-    ("xtask", 5_267),
-    ("examples", 2_895),
+    ("interop/python", 15_355),
+    ("benches", 9_383),
+    ("xtask", 5_300),
+    ("examples", 3_119),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 125_122;
+pub const TOTAL_BUDGET: usize = 128_063;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

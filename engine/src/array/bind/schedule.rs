@@ -1,6 +1,7 @@
 //! [`ScheduleBuilder`]: a schedule under construction; [`BoundStep`]: what a step comes down to; [`Values`]:
 //! the memory that the nodes of a graph stand for meanwhile.
 
+use std::collections::hash_map::Entry;
 use std::fmt::Display;
 use std::sync::{Arc, Weak};
 
@@ -217,8 +218,8 @@ impl Values {
 
     /// Gives temporary boxes memory, unless they have some.
     pub fn allocate(&mut self, team: &Team, at: usize, boxes: &Boxes) -> Result<()> {
-        if !self.boxes.contains_key(&at) {
-            self.boxes.insert(at, box_memory(team, boxes)?);
+        if let Entry::Vacant(place) = self.boxes.entry(at) {
+            place.insert(box_memory(team, boxes)?);
         }
         Ok(())
     }

@@ -163,9 +163,12 @@ impl Array {
         Arc::ptr_eq(&self.node, &other.node)
     }
 
-    /// Whether both were recorded by the same operations of the same values, so that they have equal elements;
-    /// false also of expressions that are too long to be compared.
-    #[doc = example!("assert!((&u * 2).is_recorded_as(&(&u * 2)) && !(&u * 2).is_recorded_as(&(&u * 3)));")]
+    /// Whether both were recorded by the same operations of the same values, so that they have equal
+    /// elements; false also of expressions that are too long to be compared.
+    #[doc = example!(
+        "let (a, b, c) = (&u * 2, &u * 2, &u * 3);"
+        "assert!(a.is_recorded_as(&b) && !a.is_recorded_as(&c));"
+    )]
     pub fn is_recorded_as(&self, other: &Array) -> bool {
         self.node.is_recorded_as(&other.node, &mut 64)
     }

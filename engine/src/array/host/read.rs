@@ -151,8 +151,8 @@ impl Array {
         })
     }
 
-    /// Whether the step of a `Loop` that is under way may read the array: it was computed before the run and is
-    /// not of the state, so all steps find the same elements. False outside of steps.
+    /// Whether the step of a `Loop` that is under way may read the array: it was computed before the run and
+    /// is not of the state, so all steps find the same elements. False outside of steps.
     pub fn is_constant(&self) -> bool {
         self.node.storage().is_some_and(|value| Recorder::current().is_constant(&value))
     }

@@ -397,10 +397,12 @@ impl Key {
 const MAX_PLANS: usize = 256;
 const MAX_MOVES: usize = 1 << 20;
 
+/// What a plan follows from, and on which rank of which teams.
+type PlanKey = (Arc<Key>, Option<[u64; 2]>);
+
 #[derive(Default)]
 struct Known {
-    /// By what they follow from, and on which rank of which teams.
-    plans: HashMap<(Arc<Key>, Option<[u64; 2]>), Arc<Plan>>,
+    plans: HashMap<PlanKey, Arc<Plan>>,
     moves: usize,
 }
 
