@@ -345,7 +345,7 @@ fn many_ranks_exchange_by_their_own_plans() {
 }
 
 fn on_rank(ranks: &Ranks, device: &Device) -> partita::Result<i64> {
-    program(&Team::over(ranks, &[device.clone()], 1)?)
+    program(&Team::over(ranks, slice::from_ref(device), 1)?)
 }
 
 /// Each rank has lists of what every part computes, so there are no more of these.
