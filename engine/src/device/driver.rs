@@ -96,6 +96,7 @@ pub(in crate::device) fn own<T: 'static>(value: &dyn Any) -> &T {
 /// An operation of a stream on a 64-bit word of device memory that another process has mapped, too: a word
 /// is 1 while the other side may go on, and 0 otherwise.
 #[derive(Clone, Debug)]
+#[cfg_attr(not(feature = "cuda"), expect(dead_code))]
 pub(crate) struct WordOp {
     /// The memory.
     pub memory: Arc<Allocation>,
