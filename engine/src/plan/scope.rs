@@ -22,7 +22,7 @@ use crate::plan::overlaps::{
 pub enum Scope<'a> {
     /// All: the whole plan.
     All,
-    /// Those that a rank's parts send or receive; see [`Plan::whole`] for what is known of the others.
+    /// Those that a rank's parts send or receive; of the others is known how many there are.
     Rank {
         /// The rank.
         rank: usize,

@@ -166,7 +166,7 @@ impl DistributionBuilder {
     #[doc = example!(
         dist:
         "let framed = Distribution::builder(&[6]).boundary(&[1], &[1]).build()?;"
-        "assert_eq!(framed.interior(), Region::new(&[1], &[5])?);"
+        "assert_eq!(framed.boundary().0[..], [1]);"
     )]
     pub fn boundary(mut self, lo: &[i64], hi: &[i64]) -> Self {
         self.boundary = (lo.to_vec(), hi.to_vec());

@@ -10,8 +10,20 @@ from ..base import BaseArray, made
 from ..memory import NUMBERS
 from ..rules import where
 
-_NAMES = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift")
-_COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
+
+def _method(name: str) -> Callable[[Any, Any], Any]:
+    combine: Callable[[Any, Any], Any] = getattr(operator, f"__{name}__")
+    return lambda self, other: self.of_all(combine, self, other)
+
+
+def _turned(name: str) -> Callable[[Any, Any], Any]:
+    combine: Callable[[Any, Any], Any] = getattr(operator, f"__{name}__")
+    return lambda self, other: self.of_all(lambda a, b: combine(b, a), self, other)
+
+
+def _alone(name: str) -> Callable[[Any], Any]:
+    function: Callable[[Any], Any] = getattr(operator, f"__{name}__")
+    return lambda self: self.of_all(function, self)
 
 
 class Masked:
@@ -24,6 +36,22 @@ class Masked:
 
     def __init__(self, whole: BaseArray, mask: BaseArray) -> None:
         self.whole, self.mask = whole, mask
+
+    __add__, __sub__, __mul__, __truediv__ = map(_method, ("add", "sub", "mul", "truediv"))
+    __floordiv__, __mod__, __pow__ = map(_method, ("floordiv", "mod", "pow"))
+    __and__, __or__, __xor__ = map(_method, ("and", "or", "xor"))
+    __lshift__, __rshift__ = map(_method, ("lshift", "rshift"))
+    __radd__, __rsub__, __rmul__, __rtruediv__ = map(_turned, ("add", "sub", "mul", "truediv"))
+    __rfloordiv__, __rmod__, __rpow__ = map(_turned, ("floordiv", "mod", "pow"))
+    __rand__, __ror__, __rxor__ = map(_turned, ("and", "or", "xor"))
+    __lt__, __le__, __gt__, __ge__ = map(_method, ("lt", "le", "gt", "ge"))
+    __neg__, __pos__, __abs__, __invert__ = map(_alone, ("neg", "pos", "abs", "invert"))
+
+    def __eq__(self, other: object) -> Any:
+        return self.of_all(operator.eq, self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return self.of_all(operator.ne, self, other)
 
     def __repr__(self) -> str:
         return f"<the elements of an array of shape {self.whole.shape} where a mask is true, in the step of a Loop>"
@@ -104,21 +132,6 @@ class Masked:
 def _refuse(name: str, expected: str, given: str, remedy: str) -> NoReturn:
     """Raises what a step cannot do."""
     raise ValueError(f"{name}: expected {expected}, given {given}; {remedy}")
-
-
-def _method(name: str, turned: bool = False) -> Any:
-    combine: Callable[[Any, Any], Any] = getattr(operator, f"__{name}__")
-    if turned:
-        return lambda self, other: self.of_all(lambda a, b: combine(b, a), self, other)
-    return lambda self, other: self.of_all(combine, self, other)
-
-
-for _name in (*_NAMES, *_COMPARISONS):
-    setattr(Masked, f"__{_name}__", _method(_name))
-for _name in _NAMES:
-    setattr(Masked, f"__r{_name}__", _method(_name, turned=True))
-for _name in ("neg", "pos", "abs", "invert"):
-    setattr(Masked, f"__{_name}__", lambda self, one=getattr(operator, f"__{_name}__"): self.of_all(one, self))
 
 
 def masked_of(values: tuple[Any, ...]) -> Masked | None:
