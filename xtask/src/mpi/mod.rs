@@ -81,8 +81,6 @@ impl Mpi {
             // what is built on them stands beside what is built for the system's library, and the rest is
             // shared.
             cargo.args(["--config", "profile.dev.package.mpi-sys.opt-level=2"]);
-            // The engine is built once more for this program alone, which computes little.
-            cargo.args(["--config", "profile.dev.package.partita={opt-level=0,debug=false}"]);
             cargo.env("MPICC", self.tool("mpicc"));
         }
         let root = cargo.get_current_dir().map(PathBuf::from).unwrap_or_default();
