@@ -341,7 +341,7 @@ fn many_ranks_exchange_by_their_own_plans() {
     for end in threads::run_with_deadline(many(), Duration::from_secs(900), |ranks| exchanges(&ranks)) {
         end.unwrap().unwrap();
     }
-    println!("ran: many-ranks {} in {:?}", many(), begin.elapsed());
+    println!("took {:?}\nran: many-ranks {}", begin.elapsed(), many());
 }
 
 fn on_rank(ranks: &Ranks, device: &Device) -> partita::Result<i64> {
@@ -357,7 +357,7 @@ fn arrays_on_512_ranks_are_those_of_one() {
     for end in threads::run_with_deadline(512, Duration::from_secs(900), |ranks| on_rank(&ranks, &device)) {
         assert_eq!(end.unwrap().unwrap(), alone);
     }
-    println!("ran: many-ranks 512 in {:?}, one in {took:?}", begin.elapsed());
+    println!("took {:?}, one rank {took:?}\nran: many-ranks 512", begin.elapsed());
 }
 
 /// What one rank of many does while the others compute.
@@ -399,7 +399,7 @@ fn harmed((count, program): Program, victim: usize, harm: Harm) {
             other => panic!("{harm:?}: rank {rank} ended with {other:?}"),
         }
     }
-    println!("ran: many-ranks-fail {count}, {harm:?} in {:?}", begin.elapsed());
+    println!("{harm:?} took {:?}\nran: many-ranks-fail {count}", begin.elapsed());
 }
 
 #[test]
