@@ -21,7 +21,7 @@ def elements_of(x: BaseArray) -> Any:
     """The elements as a NumPy array that nobody writes to: the memory of the only part, or a copy."""
     import numpy as np
 
-    if not x.size or not x.ndim or x.team.size > 1 or not x._is_on_host():
+    if not x.size or not x._is_on_host() or not _is_one_block(x):
         return x.numpy()
     return np.from_dlpack(x._native.parts()[0])  # type: ignore[arg-type]
 
@@ -41,6 +41,11 @@ def pieces(places: Sequence[Any], parts: Sequence[_native.Part]) -> Iterator[tup
             inside &= (at >= start) & (at < stop)
         chosen = slice(None) if inside.all() else inside
         yield np.from_dlpack(part), chosen, tuple(at[chosen] - start for at, (start, _) in zip(places, part.owned, strict=True))  # type: ignore[arg-type]
+
+
+def _is_one_block(x: BaseArray) -> bool:
+    """True if the memory of the only part has all elements in order."""
+    return x.ndim > 0 and x.team.size == 1 and set(x.dist.kinds) == {"block"}
 
 
 def _is_ours(x: BaseArray) -> bool:
@@ -95,7 +100,7 @@ def assigned(x: BaseArray, key: Any, value: Any) -> bool:
         given = value.numpy() if value.size <= _FEW or value.team.size > 1 else elements_of(value)
     host = _host_key(key)
     try:
-        if x._link is None and x.team.size == 1:
+        if x._link is None and _is_one_block(x):
             with _Lent(x) as parts:
                 np.from_dlpack(parts[0])[host] = given  # type: ignore[arg-type]
         elif _has_few(host, x):
