@@ -24,7 +24,7 @@ def select(x: A, key: Any) -> A:
     """``x[key]``."""
     selection = selection_of(key, x.shape)
     if selection is None:
-        chosen = on_host.taken(x, key)
+        chosen: Any = on_host.taken(x, key)
         if chosen is None:
             chosen = _by_array(x, key[0] if isinstance(key, tuple) and len(key) == 1 else key)
         if chosen is not None:

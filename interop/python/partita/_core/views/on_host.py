@@ -13,7 +13,7 @@ from ..memory import of_host
 from .index import Selection, positions_of
 from .links import forget, put
 
-#: So many elements are copied as fast as parts are asked for a few.
+#: So many elements are copied as fast as a few are found in their parts.
 _FEW = 4096
 
 
@@ -23,7 +23,7 @@ def elements_of(x: BaseArray) -> Any:
 
     if not x.size or not x._is_on_host() or not _is_one_block(x):
         return x.numpy()
-    return np.from_dlpack(x._native.parts()[0])  # type: ignore[arg-type]
+    return np.from_dlpack(x._native.parts()[0])
 
 
 def _host_key(key: Any) -> Any:
@@ -40,7 +40,7 @@ def pieces(places: Sequence[Any], parts: Sequence[_native.Part]) -> Iterator[tup
         for at, (start, stop) in zip(places, part.owned, strict=True):
             inside &= (at >= start) & (at < stop)
         chosen = slice(None) if inside.all() else inside
-        yield np.from_dlpack(part), chosen, tuple(at[chosen] - start for at, (start, _) in zip(places, part.owned, strict=True))  # type: ignore[arg-type]
+        yield np.from_dlpack(part), chosen, tuple(at[chosen] - start for at, (start, _) in zip(places, part.owned, strict=True))
 
 
 def _is_one_block(x: BaseArray) -> bool:
@@ -102,7 +102,7 @@ def assigned(x: BaseArray, key: Any, value: Any) -> bool:
     try:
         if x._link is None and _is_one_block(x):
             with _Lent(x) as parts:
-                np.from_dlpack(parts[0])[host] = given  # type: ignore[arg-type]
+                np.from_dlpack(parts[0])[host] = given
         elif _has_few(host, x):
             numbers = positions_of(host, x.shape)
             each = np.broadcast_to(np.asarray(given, x.dtype.dtype), numbers.shape)
