@@ -22,7 +22,7 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("examples", 3_484),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 129_387;
+pub const TOTAL_BUDGET: usize = 129_394;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[
