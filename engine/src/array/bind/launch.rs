@@ -102,6 +102,9 @@ fn bind_launches<'s>(
 
 /// The arguments of a kernel that are plain numbers of the recorded program, and which of them.
 fn recorded_numbers(step: &KernelLaunch) -> Arc<[(usize, Slot)]> {
+    if let Some(fused) = &step.fused {
+        return Arc::clone(&fused.numbers);
+    }
     let arguments = step.launches.first().map_or(&[][..], |launch| &launch.arguments);
     let recorded = |(at, argument): (usize, &LaunchArgument)| match argument {
         LaunchArgument::Recorded(slot) => Some((at, *slot)),
