@@ -2,8 +2,8 @@
 //! ranks read with one process, `cuda WORDS` does that on CUDA devices and asks that messages travel as the
 //! words say; `fault` passes every point at which `PARTITA_FAULT` can ask for a fault; in `ends` one rank
 //! ends in the middle, and in `numbers` one computes with another constant. In `communicators` the program
-//! uses rsmpi itself and hands over its communicators; in `threads` its threads may not use MPI. `waits` counts
-//! how often a rank waits for its CUDA device in an exchange with 2, 4 and 8 neighbours.
+//! uses rsmpi itself and hands over its communicators; in `threads` its threads may not use MPI. `waits`
+//! counts how often a rank waits for its CUDA device in an exchange with 2, 4 and 8 neighbours.
 #![allow(clippy::unwrap_used)]
 
 #[path = "raw_access/communicator.rs"]

@@ -67,6 +67,8 @@ pub(crate) fn lower(
     if !pending.is_empty() {
         list.exchange(pending);
     }
+    // The team's cache keeps the list.
+    list.own_of = None;
     Ok(Lowered { list, results, unsupported, extended })
 }
 

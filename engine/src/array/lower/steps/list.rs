@@ -74,7 +74,7 @@ pub(crate) struct Boxes {
 pub(crate) struct StepList {
     pub steps: Vec<Step>,
     pub boxes: Vec<Boxes>,
-    /// A team between ranks, of which only this rank's launches are listed; otherwise all are.
+    /// During lowering a team between ranks, of which only this rank's launches are listed; else all are.
     pub own_of: Option<Team>,
 }
 
