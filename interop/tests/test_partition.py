@@ -284,6 +284,8 @@ REFUSED = [
     (lambda p: pt.ones(6, team=p.team).resized((-1,)), ValueError, "-1"),
     (lambda p: pt.ones(6, team=p.team).resized(2.5), TypeError, "an int or several"),
     (lambda p: pt.ones(6, dist=pt.Distribution(6, team=p.team, dims=[pt.Block([0, 0, 2, 3, 4, 5, 6])])).resized(7), NotImplementedError, "a rule for any size"),
+    (lambda p: pt.ones(6, team=p.team).request([3]), TypeError, "given [3]; pass [[(0, 3)], ...]"),
+    (lambda p: pt.ones(6, team=p.team).request(None), TypeError, "process, given None"),
     (lambda p: pt.ones(6, team=p.team).request([[(0, 1)]]), ValueError, "expected 6 boxes, one per part of this process, given 1"),
     (lambda p: pt.ones(6, team=p.team).request([[(0, 7)]] * 6), IndexError, "clip the region to the array"),
     (lambda p: pt.ones(6, team=p.team).request([[(0, 1), (0, 1)]] * 6), ValueError, "request"),
