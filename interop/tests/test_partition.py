@@ -292,7 +292,7 @@ REFUSED = [
     (lambda p: pt.ones(6, dist=pt.Distribution(6, team=p.team, dims=[pt.Cyclic()])).request([[(0, 1)]] * 6), NotImplementedError, "block"),
     (lambda p: pt.ones(6, team=p.team).sum().request([()] * 6), ValueError, "at least one dimension"),
     (lambda p: pt.collective.all_reduce_(np.ones(6)), TypeError, "partita.asarray"),
-    (lambda p: pt.collective.all_reduce_(pt.ones(6, team=p.team).sum()), ValueError, "one dimension"),
+    (lambda p: pt.collective.all_reduce_(pt.ones(6, team=p.team).sum()), TypeError, "given a scalar, which never changes"),
     (lambda p: pt.collective.all_reduce_(pt.ones(7, team=p.team)), ValueError, "evenly"),
     (lambda p: pt.collective.all_reduce_(pt.ones(12, dist=pt.Distribution(12, team=p.team, dims=[pt.Cyclic()]))), ValueError, "overwrite"),
     (lambda p: pt.collective.all_reduce_(pt.ones(6, team=p.team), axes=1), ValueError, "below 1"),

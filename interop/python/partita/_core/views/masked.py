@@ -105,7 +105,7 @@ class Masked:
         kind = self.whole.dtype
         wide = self.whole.astype(float32) if kind in (float16, bfloat16) else self.whole
         total = Masked(wide, self.mask)._of_line("sum", 0, axis, others)
-        return (total / self.mask.sum()).astype(kind if kind.kind in "fc" else float64)
+        return (total / Masked(self.mask, self.mask).sum()).astype(kind if kind.kind in "fc" else float64)
 
     def min(self, axis: int | None = None, **others: Any) -> Any:
         """The least element; the largest number of the type where there are none."""
