@@ -243,53 +243,42 @@ fn ranks_that_end_are_named_while_devices_wait_for_them() {
         return;
     }
     let (mut ran, mut seed) = (0, 0);
-    let passes: &[usize] = if std::env::var("PARTITA_FAULT_STRIDE").is_ok_and(|n| n == "1") {
-        &[0, 1, 2, 3, 5, 8, 9, 13, 20]
-    } else {
-        &[1, 9]
-    };
+    let stride = std::env::var("PARTITA_FAULT_STRIDE").ok().and_then(|text| text.parse().ok()).unwrap_or(97);
+    // Behind the first steps, which the host makes.
+    let replays = (4..=60).map(|passes| ("loop-replay", passes));
+    let points: Vec<_> = replays.chain((30..=230).map(|passes| ("begin-collective", passes))).collect();
     let mut whole = BTreeMap::new();
-    for kind in ["error", "panic", "kill", "stop", "steps", "interrupt"] {
-        for point in ["loop-replay", "begin-collective"] {
-            for passes in passes {
-                let own = matches!(kind, "steps" | "interrupt");
-                if own && (point != "loop-replay" || *passes != 1) {
-                    continue;
-                }
-                // Those of the first steps, which the host makes.
-                let passes = passes + if point == "loop-replay" { 4 } else { 30 };
-                let fault = if own { String::new() } else { format!("1:{point}:{passes}:{kind}") };
-                let settings = [
-                    ("PARTITA_FAULT", fault.clone()),
-                    ("CHAINED_FAULT", kind.to_owned()),
-                    ("CHAINED_PROGRAM", (seed as usize % PROGRAMS.len()).to_string()),
-                    ("PARTITA_DEADLINE_SECONDS", "3".to_owned()),
-                    ("PARTITA_SIM_SEED", seed.to_string()),
-                ];
-                seed += 1;
-                let ranks = 2 + seed % 3;
-                let jobs = start("child_fails", ranks, &settings);
-                let stopped = (kind == "stop").then_some(1);
-                let ends = ends(jobs, stopped, Duration::from_secs(20));
-                let all = ends.iter().map(|(_, text)| &text[..]).collect::<Vec<_>>().concat();
-                assert!(own || all.contains("a fault on purpose now"), "{fault}: no fault: {all}");
-                for (rank, (_, text)) in ends.iter().enumerate().filter(|(rank, _)| *rank != 1) {
-                    let named = format!("on rank {rank} of {ranks}: rank 1 failed in ");
-                    // Of two ranks that differ neither is right.
-                    let named =
-                        text.contains(&named) || (kind == "steps" && text.contains("different things"));
-                    let seconds =
-                        text.split("seconds: ").nth(1).and_then(|rest| rest.split_whitespace().next());
-                    let seconds: f64 =
-                        seconds.unwrap_or_else(|| panic!("{fault} {kind}: {text}")).parse().unwrap();
-                    assert!(named && text.contains("reading raises"), "{fault} {kind}, rank {rank}: {text}");
-                    assert!(seconds < 5.0, "{fault}: {seconds} s: {text}");
-                    let left = text.split("left: ").nth(1).and_then(|rest| rest.split_whitespace().next());
-                    *whole.entry(left.unwrap_or("nothing said").to_owned()).or_insert(0) += 1;
-                    println!("{kind} {fault}: rank {rank} ended after {seconds} s");
-                    ran += 1;
-                }
-            }
+    let kinds = ["error", "panic", "kill", "stop", "hang"];
+    let all = kinds.iter().flat_map(|kind| points.iter().map(move |point| (*kind, Some(*point))));
+    let all: Vec<_> = all.step_by(stride).chain([("steps", None), ("interrupt", None)]).collect();
+    for (kind, point) in all {
+        let fault = point.map_or(String::new(), |(point, passes)| format!("1:{point}:{passes}:{kind}"));
+        let settings = [
+            ("PARTITA_FAULT", fault.clone()),
+            ("CHAINED_FAULT", kind.to_owned()),
+            ("CHAINED_PROGRAM", (seed as usize % PROGRAMS.len()).to_string()),
+            ("PARTITA_DEADLINE_SECONDS", "3".to_owned()),
+            ("PARTITA_SIM_SEED", seed.to_string()),
+        ];
+        seed += 1;
+        let ranks = 2 + seed % 3;
+        let jobs = start("child_fails", ranks, &settings);
+        let stopped = matches!(kind, "stop" | "hang").then_some(1);
+        let ends = ends(jobs, stopped, Duration::from_secs(20));
+        let all = ends.iter().map(|(_, text)| &text[..]).collect::<Vec<_>>().concat();
+        assert!(point.is_none() || all.contains("a fault on purpose now"), "{fault}: no fault: {all}");
+        for (rank, (_, text)) in ends.iter().enumerate().filter(|(rank, _)| *rank != 1) {
+            let named = format!("on rank {rank} of {ranks}: rank 1 failed in ");
+            // Of two ranks that differ neither is right.
+            let named = text.contains(&named) || (kind == "steps" && text.contains("different things"));
+            let seconds = text.split("seconds: ").nth(1).and_then(|rest| rest.split_whitespace().next());
+            let seconds: f64 = seconds.unwrap_or_else(|| panic!("{fault} {kind}: {text}")).parse().unwrap();
+            assert!(named && text.contains("reading raises"), "{fault} {kind}, rank {rank}: {text}");
+            assert!(seconds < 5.0, "{fault}: {seconds} s: {text}");
+            let left = text.split("left: ").nth(1).and_then(|rest| rest.split_whitespace().next());
+            *whole.entry(left.unwrap_or("nothing said").to_owned()).or_insert(0) += 1;
+            println!("{kind} {fault}: rank {rank} ended after {seconds} s");
+            ran += 1;
         }
     }
     println!("what the arrays hold: {whole:?}");
