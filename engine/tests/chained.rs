@@ -191,8 +191,8 @@ fn steps_with_messages_in_them_give_the_same_bits_and_no_host_waits() {
                 let own = (times[times.len() - 1] - times[0]) / (times.len() - 1) as f64;
                 let per_step = own * launches as f64 / REPLAYS as f64;
                 println!(
-                    "{name} on {ranks} ranks of {parts} parts: {launches} launches in {REPLAYS} steps; beyond \
-                     the driver the host took {:.1} us per launch, {:.1} us per step",
+                    "{name} on {ranks} ranks of {parts} parts: {launches} launches in {REPLAYS} steps; \
+                     beyond the driver the host took {:.1} us per launch, {:.1} us per step",
                     own / 1e3,
                     per_step / 1e3
                 );

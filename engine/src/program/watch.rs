@@ -361,7 +361,7 @@ impl Watch for Watched {
 }
 
 /// Words that do not change: since when, by the wire's clock, when they were read last, and how often the
-/// other ranks have been told.
+/// other ranks were notified.
 struct Still {
     words: Vec<u8>,
     since: Duration,

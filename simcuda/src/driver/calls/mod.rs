@@ -235,7 +235,7 @@ fn enter(
 }
 
 thread_local! {
-    /// Nanoseconds of processor time that this thread has spent outside of calls, and when the last one ended.
+    /// Nanoseconds of processor time that this thread has spent outside of calls; when the last one ended.
     static OUTSIDE: (Cell<u64>, Cell<u64>) = const { (Cell::new(0), Cell::new(0)) };
 }
 
