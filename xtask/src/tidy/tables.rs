@@ -13,8 +13,8 @@ pub const FILES_PER_FOLDER: usize = 12;
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
     ("kernels/src", 27_934),
-    ("engine/src", 49_692),
-    ("simcuda/src", 9_738),
+    ("engine/src", 49_800),
+    ("simcuda/src", 9_770),
     ("interop/src", 9_129),
     ("interop/python", 15_517),
     ("benches", 9_383),
@@ -22,7 +22,7 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("examples", 3_483),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 130_141;
+pub const TOTAL_BUDGET: usize = 130_299;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[
