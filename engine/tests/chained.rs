@@ -130,12 +130,24 @@ fn star7(state: &mut [Array]) -> partita::Result<()> {
     state[0].assign(&s![1..11, 1..7, 1..5], &next)
 }
 
-const PROGRAMS: [(&str, StepOf, &[i64], usize); 5] = [
+/// Two arrays, one of which needs the neighbour before and one that behind: the first rank and the last only
+/// send in one of the exchanges.
+fn staggered(state: &mut [Array]) -> partita::Result<()> {
+    let (p, v) = (state[0].clone(), &state[1]);
+    let flow = v.slice(&s![..-1, ..]) + 0.125 * (p.slice(&s![..-1, ..]) - p.slice(&s![1.., ..]));
+    state[1].assign(&s![..-1, ..], &flow)?;
+    let v = &state[1];
+    let level = p.slice(&s![1.., ..]) + 0.125 * (v.slice(&s![..-1, ..]) - v.slice(&s![1.., ..]));
+    state[0].assign(&s![1.., ..], &level)
+}
+
+const PROGRAMS: [(&str, StepOf, &[i64], usize); 6] = [
     ("star5", star5, &[24, 18], 1),
     ("around", around, &[24, 18], 1),
     ("wave", wave, &[24, 18], 2),
     ("pair", pair, &[32, 5], 2),
     ("star7", star7, &[12, 8, 6], 1),
+    ("staggered", staggered, &[24, 5], 2),
 ];
 
 /// A program on a team, with the same state wherever it is.

@@ -112,7 +112,7 @@ impl MessageOutline {
             }
         }
         let Some((device, ipc)) = here else { return Ok(None) };
-        if !device.has_words()? {
+        if !device.has_words()? || !ranks.can_be_watched() {
             return Ok(None);
         }
         let (ranks, device, ipc) = (ranks.clone(), device.clone(), Arc::clone(ipc));
@@ -168,7 +168,9 @@ impl MessageOffer {
         for key in outline.received.keys() {
             places.ready.insert(*key, (take(8, WORD_PITCH), Vec::new()));
         }
-        let words = take(SPAN_PITCH, SPAN_PITCH).next_multiple_of(SPAN_PITCH);
+        let end = take(0, 1);
+        let words = end.next_multiple_of(SPAN_PITCH);
+        take(words - end, 1);
         for (key, spans) in &outline.received {
             let Some((_, offsets)) = places.ready.get_mut(key) else { continue };
             offsets.extend(spans.iter().map(|bytes| take(*bytes, SPAN_PITCH)));

@@ -48,8 +48,10 @@ pub(super) struct WatchState {
     steps: u64,
     /// The launches that are known to have been whole.
     known: u64,
-    /// By number: memory written behind launches that are not.
-    behind: HashMap<u64, Arc<OnceLock<String>>>,
+    /// A launch is being handed to the driver, which may wait until its queue has room.
+    is_launching: bool,
+    /// By number: memory written behind so many steps, of which not all are known to have been whole.
+    behind: HashMap<u64, (u64, Arc<OnceLock<String>>)>,
     /// A reader has found that the device was halted.
     is_halted: bool,
     is_over: bool,
@@ -133,14 +135,30 @@ impl Watched {
 
     /// Launches so many steps, unless a rank has failed.
     pub fn launch(&self, steps: u64, launch: impl FnOnce() -> Result<()>) -> Result<()> {
-        let mut state = self.state();
-        if let Some(reason) = &state.failure {
-            let failure = self.ranks.failure();
-            return Err(failure.unwrap_or_else(|| Error::of_driver(self.device.name(), reason.clone())));
+        {
+            let mut state = self.state();
+            if let Some(reason) = &state.failure {
+                let failure = self.ranks.failure();
+                return Err(failure.unwrap_or_else(|| Error::of_driver(self.device.name(), reason.clone())));
+            }
+            (state.launches, state.steps, state.is_launching) =
+                (state.launches + 1, state.steps + steps, true);
         }
-        launch()?;
-        (state.launches, state.steps) = (state.launches + 1, state.steps + steps);
-        Ok(())
+        // Not while the state is locked: the watch must get at it to release a device that is full of work.
+        let launched = launch();
+        let mut state = self.state();
+        state.is_launching = false;
+        if launched.is_err() {
+            (state.launches, state.steps) = (state.launches - 1, state.steps - steps);
+        }
+        self.change.notify_all();
+        launched
+    }
+
+    /// The state while nothing is being launched.
+    fn settled_state(&self) -> MutexGuard<'_, WatchState> {
+        let launching = |state: &mut WatchState| state.is_launching;
+        self.change.wait_while(self.state(), launching).unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Watches until there is nothing more to watch.
@@ -153,10 +171,10 @@ impl Watched {
             if state.is_over {
                 return;
             }
-            let (launches, is_halted) = (state.launches, state.is_halted);
+            let (launches, is_halted, is_launching) = (state.launches, state.is_halted, state.is_launching);
             drop(state);
             // A device that fails waits no more.
-            if !is_halted && (launches == done || self.device.is_done().unwrap_or(true)) {
+            if !is_halted && !is_launching && (launches == done || self.device.is_done().unwrap_or(true)) {
                 (done, stopped, still) = (launches, HashMap::new(), None);
                 continue;
             }
@@ -180,7 +198,7 @@ impl Watched {
         self.state().failure = Some(reason.to_owned());
         // What comes from now on is not true.
         let _ = self.device.release_words(self.region.allocation(), &[HALT]);
-        while !self.device.is_done().unwrap_or(true) {
+        while self.state().is_launching || !self.device.is_done().unwrap_or(true) {
             // Words that the device has passed are set back by it, so it may need this several times.
             let _ = self.device.release_words(self.region.allocation(), &self.words);
             std::thread::sleep(LOOK);
@@ -197,8 +215,12 @@ impl Watched {
             let mut state = self.state();
             (state.steps, std::mem::take(&mut state.behind))
         };
+        // What was written behind steps that were all whole is what it should be.
+        let waits = self.true_waits().unwrap_or(0);
+        let whole = |steps: u64| self.guarded.get().is_some_and(|guarded| waits >= guarded.waits(steps));
+        let behind: HashMap<_, _> = behind.into_iter().filter(|(_, (steps, _))| !whole(*steps)).collect();
         let found = self.restored(steps, |memory| behind.contains_key(&memory.id));
-        behind.values().for_each(|lost| drop(lost.set(reason.to_owned())));
+        behind.values().for_each(|(_, lost)| drop(lost.set(reason.to_owned())));
         match found {
             Ok(whole) => (Verdict::Whole(whole), format!("the arrays of the Loop hold step {whole}")),
             Err(why) => {
@@ -319,13 +341,14 @@ impl Watch for Watched {
     fn wrote(&self, memory: &Allocation) {
         let mut state = self.state();
         if state.launches > state.known && state.verdict.is_none() {
-            state.behind.insert(memory.id, Arc::clone(&memory.lost));
+            let steps = state.steps;
+            state.behind.insert(memory.id, (steps, Arc::clone(&memory.lost)));
         }
     }
 
     fn settle(&self, waits: bool) -> Result<()> {
         let (launches, steps) = {
-            let state = self.state();
+            let state = self.settled_state();
             let is_known = state.failure.is_none() && (state.launches == state.known || !waits);
             if state.verdict.is_some() || is_known {
                 return Ok(());

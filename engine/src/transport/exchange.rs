@@ -535,7 +535,8 @@ impl OverlapCapability {
 /// Whether bytes are in flight while some device computes.
 fn travels(command: &Command) -> bool {
     match &command.op {
-        Op::Receive(_) => true,
+        // Also of a rank that only sends: its device waits until the memory of the other's is free.
+        Op::Receive(_) | Op::Send { .. } => true,
         Op::Transfer { from_device, to_device, .. } => from_device.has_streams() || to_device.has_streams(),
         _ => false,
     }

@@ -72,6 +72,11 @@ pub trait Wire: Send + Sync {
     /// If nothing can be received any more.
     fn receive(&self, from: usize, memory: Vec<u8>) -> Result<Request, WireError>;
 
+    /// Whether it may be asked from a thread of its own while the program does anything.
+    fn takes_all_threads(&self) -> bool {
+        true
+    }
+
     /// Whether [`Wire::send_from`] and [`Wire::receive_into`] take this process's own memory.
     fn takes_host_memory(&self) -> bool {
         false

@@ -80,6 +80,11 @@ impl Ranks {
         self.0.endpoint.deadline
     }
 
+    /// Whether a thread of its own may take note of what other ranks report ([`Ranks::poll`]).
+    pub(crate) fn can_be_watched(&self) -> bool {
+        self.0.endpoint.wire.takes_all_threads()
+    }
+
     /// Takes note of what other ranks have reported.
     ///
     /// # Errors

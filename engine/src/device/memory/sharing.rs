@@ -237,23 +237,24 @@ impl Device {
     }
 
     /// Copies the contents of memories of the device to others, all at once, once the stream `Compute` has
-    /// done its work: pairs of equal length.
+    /// done its work: as many bytes as both of a pair have.
     pub(crate) fn copy_contents(&self, pairs: &[(Arc<Allocation>, Arc<Allocation>)]) -> Result<()> {
         const CHUNK: u64 = 16 << 20;
-        let longest = pairs.iter().map(|(from, _)| from.bytes).max().unwrap_or(0);
-        let transit = pairs.iter().map(|(from, _)| self.alloc(from.bytes.min(CHUNK)));
+        let bytes_of = |from: &Allocation, to: &Allocation| from.bytes.min(to.bytes);
+        let longest = pairs.iter().map(|(from, to)| bytes_of(from, to)).max().unwrap_or(0);
+        let transit = pairs.iter().map(|(from, to)| self.alloc(bytes_of(from, to).min(CHUNK)));
         let transit = transit.collect::<Result<Vec<Buffer>>>()?;
         let copy = |from: (&Allocation, u64), to: (&Allocation, u64), bytes: u64| {
             let copied = self.driver().copy_to(Stream::Compute, from, self.driver(), to, bytes);
             copied.map_err(|e| self.failed(e)).map(drop)
         };
         for begin in (0..longest).step_by(CHUNK as usize) {
-            let each = || pairs.iter().zip(&transit).filter(|((from, _), _)| begin < from.bytes);
-            for ((from, _), between) in each() {
-                copy((from, begin), (between.allocation(), 0), CHUNK.min(from.bytes - begin))?;
+            let each = || pairs.iter().zip(&transit).filter(|((from, to), _)| begin < bytes_of(from, to));
+            for ((from, to), between) in each() {
+                copy((from, begin), (between.allocation(), 0), CHUNK.min(bytes_of(from, to) - begin))?;
             }
             for ((from, to), between) in each() {
-                copy((between.allocation(), 0), (to, begin), CHUNK.min(from.bytes - begin))?;
+                copy((between.allocation(), 0), (to, begin), CHUNK.min(bytes_of(from, to) - begin))?;
             }
         }
         self.changed();

@@ -51,6 +51,7 @@ pub struct MpiConstants<H> {
     pub any_tag: c_int,
     pub tag_ub: c_int,
     pub thread_serialized: c_int,
+    pub thread_multiple: c_int,
     /// Which int of a status is the source; the tag follows.
     source: usize,
 }
@@ -136,6 +137,7 @@ impl Interface {
             any_tag: -1,
             tag_ub: 0,
             thread_serialized: 2,
+            thread_multiple: 3,
             source: 0,
         };
         Functions::of(symbols, constants).map(Interface::Addresses)
@@ -151,6 +153,7 @@ impl Interface {
             any_tag: -1,
             tag_ub: 0x6440_0001,
             thread_serialized: 2,
+            thread_multiple: 3,
             // Two ints of the count come first.
             source: 2,
         };
@@ -167,6 +170,7 @@ impl Interface {
             any_tag: -2,
             tag_ub: 501,
             thread_serialized: 2048,
+            thread_multiple: 4096,
             source: 0,
         };
         Functions::of(symbols, constants).map(Interface::Addresses)
@@ -204,6 +208,14 @@ impl<H: Handle> Functions<H> {
 
     pub fn is_finalized(&self) -> bool {
         self.flag(self.finalized)
+    }
+
+    /// Whether a thread of ours may call the library while one of the user's does.
+    pub fn takes_all_threads(&self) -> bool {
+        let mut provided = 0;
+        // SAFETY: MPI is initialised; a place for the answer.
+        let asked = self.check(unsafe { (self.query_thread)(&mut provided) });
+        asked.is_ok() && provided >= self.constants.thread_multiple
     }
 
     /// Requires that threads may call the library one after the other.

@@ -2,7 +2,8 @@
 //!
 //! Contract of the unsafe code in this folder:
 //! - The library is called only between its initialisation and its end, by one thread at a time
-//!   (`OpenTransfers` is locked), as `MPI_THREAD_SERIALIZED` requires.
+//!   (`OpenTransfers` is locked), as `MPI_THREAD_SERIALIZED` requires. Where the user's threads may be in it
+//!   at the same time, the watch over steps with messages in them asks for `MPI_THREAD_MULTIPLE`.
 //! - Memory that the library reads or writes belongs to a `Transfer` until `MPI_Test` says that the transfer
 //!   is complete: a vector of its own, or [`LentMemory`](crate::device::LentMemory), which its lender leaves
 //!   alone meanwhile. A transfer that is dropped early leaks its memory.

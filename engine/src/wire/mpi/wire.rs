@@ -232,6 +232,10 @@ impl<H: Handle> Wire for Mpi<H> {
         first_line(&self.library.version).to_owned()
     }
 
+    fn takes_all_threads(&self) -> bool {
+        self.mpi.takes_all_threads()
+    }
+
     fn max_tag(&self) -> u32 {
         self.max_tag
     }

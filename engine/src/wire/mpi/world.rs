@@ -138,10 +138,11 @@ fn initialize<H: Handle>(mpi: &'static Functions<H>) -> Result<()> {
     if mpi.is_initialized() {
         return mpi.check_threads();
     }
-    let (serialized, mut provided) = (mpi.constants.thread_serialized, 0);
+    // So that ranks are watched while the program itself is in the library; less will do, too.
+    let (level, mut provided) = (mpi.constants.thread_multiple, 0);
     let (count, words) = (std::ptr::null_mut(), std::ptr::null_mut());
     // SAFETY: not initialised before; without arguments, as the standard allows.
-    mpi.check(unsafe { (mpi.init_thread)(count, words, serialized, &mut provided) })?;
+    mpi.check(unsafe { (mpi.init_thread)(count, words, level, &mut provided) })?;
     mpi.check_threads()?;
     at_exit();
     Ok(())
