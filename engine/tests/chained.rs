@@ -268,7 +268,7 @@ fn ranks_that_end_are_named_while_devices_wait_for_them() {
         return;
     }
     let (mut ran, mut seed) = (0, 0);
-    let stride = std::env::var("PARTITA_FAULT_STRIDE").ok().and_then(|text| text.parse().ok()).unwrap_or(97);
+    let stride = std::env::var("PARTITA_FAULT_STRIDE").ok().and_then(|text| text.parse().ok()).unwrap_or(79);
     // Behind the first steps, which the host makes.
     let replays = (4..=60).map(|passes| ("loop-replay", passes));
     let points: Vec<_> = replays.chain((30..=230).map(|passes| ("begin-collective", passes))).collect();
