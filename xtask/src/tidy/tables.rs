@@ -13,7 +13,7 @@ pub const FILES_PER_FOLDER: usize = 12;
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
     ("kernels/src", 27_934),
-    ("engine/src", 49_692),
+    ("engine/src", 49_697),
     ("simcuda/src", 9_738),
     ("interop/src", 9_129),
     ("interop/python", 15_368),
@@ -22,7 +22,7 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("examples", 3_119),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 129_620;
+pub const TOTAL_BUDGET: usize = 129_625;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[
