@@ -15,7 +15,6 @@ use crate::array::record::node::Node;
 use crate::array::recorder::recording::Recorder;
 use crate::device::Buffer;
 use crate::error::{Error, Result};
-use crate::index::Region;
 use crate::program::{Command, Place, Schedule};
 use crate::team::Team;
 use crate::transport::Exchange;
