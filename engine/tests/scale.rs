@@ -360,8 +360,8 @@ fn arrays_on_512_ranks_are_those_of_one() {
     println!("took {:?}, one rank {took:?}\nran: many-ranks 512", begin.elapsed());
 }
 
-/// What the parts of other ranks cost a rank, by the heaps of few and of more ranks: the medians, because messages
-/// are allocated by one rank and freed by another.
+/// What the parts of other ranks cost a rank, by the heaps of few and of more ranks: the medians, because one
+/// rank allocates messages that another frees.
 #[test]
 fn a_rank_holds_little_for_every_part_of_others() {
     let device = Device::host();
