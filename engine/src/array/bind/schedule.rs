@@ -15,7 +15,6 @@ use crate::array::record::node::Node;
 use crate::array::recorder::recording::Recorder;
 use crate::device::Buffer;
 use crate::error::{Error, Result};
-use crate::index::Region;
 use crate::program::{Command, Place, Schedule};
 use crate::team::Team;
 use crate::transport::Exchange;
@@ -124,20 +123,18 @@ impl ScheduleBuilder {
 }
 
 /// Temporary memory: where each part has its box, and what keeps it.
-pub(crate) type BoxMemory = Vec<Option<(Place, Buffer)>>;
+pub(crate) type BoxMemory = Vec<Option<Box<(Place, Buffer)>>>;
 
 /// Memory for boxes of parts of this rank; none for empty ones.
 pub(crate) fn box_memory(team: &Team, Boxes { dtype, cells }: &Boxes) -> Result<BoxMemory> {
-    let memory = |(part, cells): (usize, &Region)| {
-        if cells.is_empty() || !team.is_here(part) {
-            return Ok(None);
-        }
-        let device = team.device(part).clone();
+    let mut memory = vec![None; team.size()];
+    for (part, cells) in cells.iter().filter(|(part, cells)| !cells.is_empty() && team.is_here(*part)) {
+        let device = team.device(*part).clone();
         let buffer = device.alloc(bytes_of(cells, *dtype)?)?;
         let place = Place { device, allocation: Arc::clone(buffer.allocation()), stored: *cells };
-        Ok(Some((place, buffer)))
-    };
-    cells.iter().enumerate().map(memory).collect()
+        memory[*part] = Some(Box::new((place, buffer)));
+    }
+    Ok(memory)
 }
 
 /// Recorded nodes keep their own memory; other values of the graph, temporary boxes and the numbers are kept
@@ -238,7 +235,7 @@ impl Values {
             MemoryId::Array(node) => Ok(self.storage(node)?.place(team, part)),
             MemoryId::Boxes(at) => {
                 let boxes = self.boxes.get(&at).ok_or_else(|| not_computed(at))?;
-                Ok(boxes[part].as_ref().map(|(place, _)| place.clone()))
+                Ok(boxes[part].as_ref().map(|one| one.0.clone()))
             }
         }
     }

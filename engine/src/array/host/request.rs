@@ -72,6 +72,7 @@ impl Array {
         for slot in (0..cuts.first().map_or(0, Vec::len)).filter(|&slot| cuts[0][slot].outside() > 0) {
             let cells: Vec<Region> = cuts.iter().map(|sections| sections[slot].region).collect();
             plans.push(fetch_plan(&storage.dist, cells.clone(), team)?);
+            let cells = cells.into_iter().enumerate().collect();
             memory.push(box_memory(team, &Boxes { dtype, cells })?);
         }
         team.count_messages(plans.iter().map(|plan| plan.messages()).sum());
@@ -81,14 +82,14 @@ impl Array {
         let moved = plans.iter().zip(&to).filter(|(plan, _)| !plan.is_empty());
         let fields: Vec<Field> = moved.map(|(plan, to)| Field { plan, from: &from, to, dtype }).collect();
         let exchange = lower_between_ranks("request", (team, team), &fields)?;
-        let to = memory.iter().flatten().flatten().map(|(_, buffer)| buffer.clone());
+        let to = memory.iter().flatten().flatten().map(|one| one.1.clone());
         let exchange = PendingExchange::begin((self, &storage), (team, to), exchange)?;
         let requested = |(part, sections): (usize, Vec<Section>)| {
             let mut boxes = memory.iter();
             let piece = |section: Section| {
                 let memory = match section.outside() {
                     0 => storage.place(team, part).zip(storage.parts[part].clone()),
-                    _ => boxes.next().and_then(|boxes| boxes[part].clone()),
+                    _ => boxes.next().and_then(|boxes| boxes[part].as_deref().cloned()),
                 };
                 let memory = memory.filter(|_| !section.region.is_empty());
                 SectionMemory { section, memory }

@@ -453,7 +453,7 @@ impl CommandsBuilder {
             if let (MemoryId::Boxes(boxes), false) = (memory, self.numbers.contains_key(&memory)) {
                 self.numbers.insert(memory, self.next?);
                 let parts = values.boxes(boxes)?.iter();
-                new.makes.push(self.temporary(parts.map(|part| part.as_ref().map(|(_, buffer)| buffer)))?);
+                new.makes.push(self.temporary(parts.map(|part| part.as_ref().map(|one| &one.1)))?);
             }
         }
         if let Step::Allocate(StoredArray { node, dtype, .. }) = step {

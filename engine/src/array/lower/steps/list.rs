@@ -63,10 +63,10 @@ pub(crate) enum MemoryId {
     Boxes(usize),
 }
 
-/// Temporary memory: a box of cells per part, in C order; where it is empty, none.
+/// Temporary memory: boxes of cells of parts, in C order; none is empty.
 pub(crate) struct Boxes {
     pub dtype: DType,
-    pub cells: Vec<Region>,
+    pub cells: Vec<(usize, Region)>,
 }
 
 /// Steps in order, and the temporary memory that they name.
@@ -74,7 +74,7 @@ pub(crate) struct Boxes {
 pub(crate) struct StepList {
     pub steps: Vec<Step>,
     pub boxes: Vec<Boxes>,
-    /// During lowering a team between ranks, of which only this rank's launches are listed; else all are.
+    /// During lowering a team between ranks, of which only this rank's launches and boxes are listed.
     pub own_of: Option<Team>,
 }
 
@@ -158,7 +158,7 @@ pub(crate) struct FusedKernel {
     pub is_fold: bool,
     pub read_bytes: u64,
     pub written_bytes: u64,
-    /// Of operands that are blocks, the smallest box around the cells that each part reads.
+    /// Of operands that are blocks, the smallest box around the cells that each part reads; for `explain`.
     pub reads: Vec<(NodeId, Vec<Region>)>,
     /// The hash of the kernel, of its arguments and of what is folded; between ranks.
     pub hash: Option<u64>,
@@ -376,6 +376,8 @@ pub(crate) type Round = Vec<Option<(Region, bool)>>;
 impl StepList {
     /// Temporary boxes.
     pub fn boxes(&mut self, dtype: DType, cells: Vec<Region>) -> MemoryId {
+        let has = |(part, cells): &(usize, Region)| !cells.is_empty() && self.lists(*part);
+        let cells = cells.into_iter().enumerate().filter(has).collect();
         self.boxes.push(Boxes { dtype, cells });
         MemoryId::Boxes(self.boxes.len() - 1)
     }
@@ -411,7 +413,7 @@ impl StepList {
         self.steps.push(Step::Exchange(PlanExchange { fields, launches: Vec::new() }));
     }
 
-    /// Whether the launches of a part are listed.
+    /// Whether the launches and boxes of a part are listed.
     pub fn lists(&self, part: usize) -> bool {
         self.own_of.as_ref().is_none_or(|team| team.is_here(part))
     }

@@ -67,7 +67,8 @@ impl StepList {
     ) -> Result<()> {
         let boxes = fetched.map_or(&[][..], |fetched| self.cells(fetched));
         let room = |part: usize| array.pitch.room(&array.dist.stored(part));
-        let small = (0..array.dist.parts()).all(|part| is_small(&room(part))) && boxes.iter().all(is_small);
+        let small = (0..array.dist.parts()).all(|part| is_small(&room(part)))
+            && boxes.iter().all(|(_, cells)| is_small(cells));
         let dtype = if small { DType::I32 } else { DType::I64 };
         let name = match direction {
             ListedDirection::Gather => "gather_elements",
@@ -92,7 +93,7 @@ impl StepList {
         Ok(())
     }
 
-    fn cells(&self, memory: MemoryId) -> &[Region] {
+    fn cells(&self, memory: MemoryId) -> &[(usize, Region)] {
         match memory {
             MemoryId::Boxes(at) => &self.boxes[at].cells,
             MemoryId::Array(_) => &[],
