@@ -24,7 +24,7 @@ fn letter(command: &Command) -> char {
         Op::StartDownload { .. } => 'F',
         Op::Send { .. } => 'S',
         Op::Receive(_) => 'R',
-        Op::WaitAll { .. } | Op::WaitForReaders { .. } => 'Z',
+        Op::WaitAll { .. } | Op::WaitForReaders { .. } | Op::WaitForDevices { .. } => 'Z',
         Op::StreamWait { .. } => 'A',
     }
 }

@@ -8,6 +8,7 @@ mod link_table;
 mod message;
 mod place;
 mod stream_messages;
+mod watch;
 
 pub use command::{Command, Op, Schedule};
 pub(crate) use command::{execute, queue, run};
@@ -18,3 +19,4 @@ pub use link_table::LinkTable;
 pub use message::{Message, MessageDownload, Transport};
 pub use place::{MemorySpan, Place, c_strides, contiguous_in, offset_in, span_bytes};
 pub(crate) use stream_messages::{ChainedStep, MessageOffer, MessageOutline, StreamMessages};
+pub(crate) use watch::{GuardedStep, GuardedSteps, GuardedWrites};
