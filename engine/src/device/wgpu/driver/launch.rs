@@ -1,13 +1,10 @@
 //! Launches: encoded one behind the other into an open command encoder, submitted together.
 
-use std::sync::Mutex;
-use std::sync::atomic::Ordering;
-
 use partita_kernels::Launch;
 
 use super::buffer::WgpuBuffer;
 use super::dispatch::{Bound, Dispatch, PARTIAL_BYTES, Spread, TooWide, Work, plan};
-use super::gpu::{BindGroups, EncodedDispatch, Partials, WgpuDevice, append_block, locked};
+use super::gpu::{EncodedDispatch, Partials, WgpuDevice, append_block, locked};
 use super::program::WgpuProgram;
 use crate::device::wgpu::error::WgpuError;
 
@@ -35,8 +32,7 @@ fn reserve(
 ) -> Result<(), WgpuError> {
     let streams = program.shader.partials.len();
     if len > partials.len {
-        let before = std::mem::take(&mut partials.buffers);
-        before.iter().flatten().for_each(|buffer| locked(&gpu.groups).forget(buffer));
+        partials.buffers = [Vec::new(), Vec::new()];
         partials.len = len.next_power_of_two().max(1 << 12);
     }
     let bytes = (partials.len as u64 * PARTIAL_BYTES).min(gpu.limits.max_binding_bytes);
@@ -46,6 +42,13 @@ fn reserve(
         }
     }
     Ok(())
+}
+
+fn bytes_bound(entry: &wgpu::BindGroupEntry) -> u64 {
+    match &entry.resource {
+        wgpu::BindingResource::Buffer(bound) => bound.size.map_or(0, u64::from),
+        _ => 0,
+    }
 }
 
 impl WgpuDevice {
@@ -62,8 +65,7 @@ impl WgpuDevice {
         for dispatch in &work.dispatches {
             let offset = pending.block(&self.queue, &dispatch.block);
             let block = (&pending.blocks_buffer, offset);
-            let kept = Some(&*self.groups);
-            let step = self.step((program, dispatch), &memory, block, &pending.partials, kept)?;
+            let step = self.step(program, dispatch, &memory, block, &pending.partials)?;
             pending.dispatch(&self.device, &self.queue, &step);
         }
         self.check()
@@ -116,42 +118,40 @@ impl WgpuDevice {
 
     fn step(
         &self,
-        (program, dispatch): (&WgpuProgram, &Dispatch),
+        program: &WgpuProgram,
+        dispatch: &Dispatch,
         memory: &[&WgpuBuffer],
         block: (&wgpu::Buffer, u64),
         partials: &Partials,
-        kept: Option<&Mutex<BindGroups>>,
     ) -> Result<EncodedDispatch, WgpuError> {
         let stage = program.stage(self, dispatch.stage)?;
-        let place = |bound: &Bound| match *bound {
-            Bound::Param { param, first_byte, bytes } => (memory[param].raw.clone(), first_byte, bytes),
-            Bound::Partial { side, stream } => {
-                let buffer = &partials.buffers[side][stream];
-                (buffer.clone(), 0, buffer.size())
-            }
+        let bind = |buffer, offset, bytes| {
+            wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                buffer,
+                offset,
+                size: wgpu::BufferSize::new(bytes),
+            })
         };
-        let mut places = vec![(block.0.clone(), 0, dispatch.block.len() as u64 * 4)];
-        places.extend(dispatch.bound.iter().map(place));
-        let bytes = places.iter().map(|(_, _, bytes)| bytes).sum();
-        let make = |places: &[(wgpu::Buffer, u64, u64)]| {
-            let mut entries = Vec::with_capacity(places.len());
-            for (n, (buffer, offset, bytes)) in places.iter().enumerate() {
-                let size = wgpu::BufferSize::new(*bytes);
-                let bound = wgpu::BufferBinding { buffer, offset: *offset, size };
-                let resource = wgpu::BindingResource::Buffer(bound);
-                entries.push(wgpu::BindGroupEntry { binding: n as u32, resource });
-            }
-            self.made.bind_groups.fetch_add(1, Ordering::Relaxed);
-            let layout = &stage.layout;
-            let descriptor = wgpu::BindGroupDescriptor { label: None, layout, entries: &entries };
-            self.device.create_bind_group(&descriptor)
-        };
-        let pipeline = stage.pipeline.clone();
-        let bind_group = match kept {
-            Some(kept) => locked(kept).find((pipeline.clone(), places), |(_, places)| make(places)),
-            None => make(&places),
-        };
-        Ok(EncodedDispatch { pipeline, bind_group, offset: block.1 as u32, groups: dispatch.groups, bytes })
+        let block_bytes = dispatch.block.len() as u64 * 4;
+        let mut entries =
+            vec![wgpu::BindGroupEntry { binding: 0, resource: bind(block.0, block.1, block_bytes) }];
+        for (n, bound) in dispatch.bound.iter().enumerate() {
+            let resource = match *bound {
+                Bound::Param { param, first_byte, bytes } => bind(&memory[param].raw, first_byte, bytes),
+                Bound::Partial { side, stream } => {
+                    let buffer = &partials.buffers[side][stream];
+                    bind(buffer, 0, buffer.size())
+                }
+            };
+            entries.push(wgpu::BindGroupEntry { binding: n as u32 + 1, resource });
+        }
+        let descriptor = wgpu::BindGroupDescriptor { label: None, layout: &stage.layout, entries: &entries };
+        Ok(EncodedDispatch {
+            pipeline: stage.pipeline.clone(),
+            bind_group: self.device.create_bind_group(&descriptor),
+            groups: dispatch.groups,
+            bytes: entries.iter().map(bytes_bound).sum(),
+        })
     }
 
     /// Prepares launches for repetition: their bind groups and launch blocks are made now.
@@ -172,7 +172,7 @@ impl WgpuDevice {
         let buffer = self.raw_buffer(blocks.len() as u64, usage)?;
         self.queue.write_buffer(&buffer, 0, &blocks);
         let step = |(job, dispatch, offset): (&Planned, &Dispatch, u64)| {
-            self.step((job.program, dispatch), &job.memory, (&buffer, offset), &partials, None)
+            self.step(job.program, dispatch, &job.memory, (&buffer, offset), &partials)
         };
         let steps = dispatches.into_iter().map(step).collect::<Result<_, _>>()?;
         self.check()?;
@@ -193,8 +193,6 @@ impl WgpuDevice {
 /// The number of submissions of launches and replays, and refusals.
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::Ordering;
-
     use partita_kernels::{Builder, DType, Launch, View};
 
     use super::super::gpu::{WgpuDevice, locked};
@@ -253,54 +251,6 @@ mod tests {
         pipeline();
         assert_eq!(pipeline(), 2);
         println!("ran: wgpu-submissions 3");
-    }
-
-    #[test]
-    fn an_evaluation_that_comes_again_makes_nothing_new() {
-        let Ok(device) = Device::wgpu(0) else {
-            println!("skipped: wgpu objects (no adapter answered through Vulkan, Metal or DX12)");
-            return;
-        };
-        let driver: &dyn std::any::Any = device.driver();
-        let gpu = driver.downcast_ref::<WgpuDevice>().unwrap();
-        let made = || {
-            let made = [&gpu.made.buffers, &gpu.made.bind_groups, &gpu.made.pipelines];
-            made.map(|count| count.load(Ordering::Relaxed))
-        };
-        let team = Team::on(std::slice::from_ref(&device), 1).unwrap();
-        let dist = Distribution::builder(&[40, 40]).build().unwrap();
-        let mut u = Array::from_fn(&team, &dist, |at: &[i64]| at[0] as f32).unwrap();
-        let mut step = |k: i64| {
-            let value = (u.slice(&s![..-2, 1..-1]) + u.slice(&s![2.., 1..-1])) * (0.5 + k as f64);
-            u.assign(&s![1..-1, 1..-1], &value).unwrap();
-            (&u * 2.0).sum(&[]).eval().unwrap();
-        };
-        (0..4).for_each(&mut step);
-        device.wait().unwrap();
-        let before = made();
-        for k in 4..24 {
-            assert_eq!(taken(&device, || step(k)), 1);
-        }
-        assert_eq!(made(), before);
-        // Of memory that is freed nothing stays bound.
-        let groups = || locked(&gpu.groups).len();
-        let one = gpu.new_buffer(64).unwrap();
-        let kernel = {
-            let mut k = Builder::new("copy", 1);
-            let (input, output) = (k.input(DType::F32), k.output(DType::F32));
-            let value = k.load(input, &[0]);
-            gpu.compiled(&k.elementwise(&[(output, value)]).unwrap()).unwrap()
-        };
-        let view = View { offset: 0, strides: vec![1] };
-        let views = vec![view.clone(), view];
-        let launch = Launch { extents: vec![4], origin: vec![0], views, arguments: vec![] };
-        let (other, kept) = (gpu.new_buffer(64).unwrap(), groups());
-        gpu.queue_job(&(&kernel, &launch, vec![&one, &other])).unwrap();
-        assert_eq!(groups(), kept + 1);
-        drop(one);
-        assert_eq!(groups(), kept);
-        gpu.wait_for_queue().unwrap();
-        println!("ran: wgpu-objects 1");
     }
 
     #[test]

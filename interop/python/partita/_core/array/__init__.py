@@ -38,7 +38,7 @@ def _in_place(name: str) -> _Method:
 
     def method(self: Array, other: Operand) -> Array:
         result = combine(self, other)
-        return self if _native.assigned_whole(self, result) else indexing.assign_all(self, result)  # type: ignore[no-any-return]
+        return self if _native.assigned_whole(self, result) else indexing.assign_all(self, result)
 
     return _named(method, f"__i{name}__")
 
