@@ -182,7 +182,20 @@ fn steps_with_messages_in_them_give_the_same_bits_and_no_host_waits() {
                 let calls =
                     count("simcuda: cu") - count("cuCtx") - count("cuStreamQuery") - count("cuThread");
                 assert_eq!((calls, count("the host waited")), (launches, 0), "{name}: {replays}");
-                println!("{name} on {ranks} ranks of {parts} parts: {launches} launches in {REPLAYS} steps");
+                // Processor time of the thread outside of the driver, until the call.
+                let times = replays.lines().filter(|line| line.contains("cuGraphLaunch")).map(|line| {
+                    let (_, number) = line.rsplit_once('[').unwrap();
+                    number.split(' ').next().unwrap().parse::<f64>().unwrap()
+                });
+                let times: Vec<f64> = times.collect();
+                let own = (times[times.len() - 1] - times[0]) / (times.len() - 1) as f64;
+                let per_step = own * launches as f64 / REPLAYS as f64;
+                println!(
+                    "{name} on {ranks} ranks of {parts} parts: {launches} launches in {REPLAYS} steps; \
+                     beyond the driver the host took {:.1} us per launch, {:.1} us per step",
+                    own / 1e3,
+                    per_step / 1e3
+                );
                 ran += 1;
             }
         }
@@ -243,53 +256,43 @@ fn ranks_that_end_are_named_while_devices_wait_for_them() {
         return;
     }
     let (mut ran, mut seed) = (0, 0);
-    let passes: &[usize] = if std::env::var("PARTITA_FAULT_STRIDE").is_ok_and(|n| n == "1") {
-        &[0, 1, 2, 3, 5, 8, 9, 13, 20]
-    } else {
-        &[1, 9]
-    };
+    let stride = std::env::var("PARTITA_FAULT_STRIDE").ok().and_then(|text| text.parse().ok()).unwrap_or(97);
+    // Behind the first steps, which the host makes.
+    let replays = (4..=60).map(|passes| ("loop-replay", passes));
+    let points: Vec<_> = replays.chain((30..=230).map(|passes| ("begin-collective", passes))).collect();
     let mut whole = BTreeMap::new();
-    for kind in ["error", "panic", "kill", "stop", "steps", "interrupt"] {
-        for point in ["loop-replay", "begin-collective"] {
-            for passes in passes {
-                let own = matches!(kind, "steps" | "interrupt");
-                if own && (point != "loop-replay" || *passes != 1) {
-                    continue;
-                }
-                // Those of the first steps, which the host makes.
-                let passes = passes + if point == "loop-replay" { 4 } else { 30 };
-                let fault = if own { String::new() } else { format!("1:{point}:{passes}:{kind}") };
-                let settings = [
-                    ("PARTITA_FAULT", fault.clone()),
-                    ("CHAINED_FAULT", kind.to_owned()),
-                    ("CHAINED_PROGRAM", (seed as usize % PROGRAMS.len()).to_string()),
-                    ("PARTITA_DEADLINE_SECONDS", "3".to_owned()),
-                    ("PARTITA_SIM_SEED", seed.to_string()),
-                ];
-                seed += 1;
-                let ranks = 2 + seed % 3;
-                let jobs = start("child_fails", ranks, &settings);
-                let stopped = (kind == "stop").then_some(1);
-                let ends = ends(jobs, stopped, Duration::from_secs(20));
-                let all = ends.iter().map(|(_, text)| &text[..]).collect::<Vec<_>>().concat();
-                assert!(own || all.contains("a fault on purpose now"), "{fault}: no fault: {all}");
-                for (rank, (_, text)) in ends.iter().enumerate().filter(|(rank, _)| *rank != 1) {
-                    let named = format!("on rank {rank} of {ranks}: rank 1 failed in ");
-                    // Of two ranks that differ neither is right.
-                    let named =
-                        text.contains(&named) || (kind == "steps" && text.contains("different things"));
-                    let seconds =
-                        text.split("seconds: ").nth(1).and_then(|rest| rest.split_whitespace().next());
-                    let seconds: f64 =
-                        seconds.unwrap_or_else(|| panic!("{fault} {kind}: {text}")).parse().unwrap();
-                    assert!(named && text.contains("reading raises"), "{fault} {kind}, rank {rank}: {text}");
-                    assert!(seconds < 5.0, "{fault}: {seconds} s: {text}");
-                    let left = text.split("left: ").nth(1).and_then(|rest| rest.split_whitespace().next());
-                    *whole.entry(left.unwrap_or("nothing said").to_owned()).or_insert(0) += 1;
-                    println!("{kind} {fault}: rank {rank} ended after {seconds} s");
-                    ran += 1;
-                }
-            }
+    let kinds = ["error", "panic", "kill", "stop", "hang"];
+    let all = kinds.iter().flat_map(|kind| points.iter().map(move |point| (*kind, Some(*point))));
+    let all: Vec<_> = all.step_by(stride).chain([("steps", None), ("interrupt", None)]).collect();
+    for (kind, point) in all {
+        let fault = point.map_or(String::new(), |(point, passes)| format!("1:{point}:{passes}:{kind}"));
+        let settings = [
+            ("PARTITA_FAULT", fault.clone()),
+            ("CHAINED_FAULT", kind.to_owned()),
+            ("CHAINED_PARTS", (1 + usize::from(seed % 9 == 4)).to_string()),
+            ("CHAINED_PROGRAM", (seed % PROGRAMS.len()).to_string()),
+            ("PARTITA_DEADLINE_SECONDS", "3".to_owned()),
+            ("PARTITA_SIM_SEED", seed.to_string()),
+        ];
+        seed += 1;
+        let ranks = 2 + seed % 3;
+        let jobs = start("child_fails", ranks, &settings);
+        let stopped = matches!(kind, "stop" | "hang").then_some(1);
+        let ends = ends(jobs, stopped, Duration::from_secs(20));
+        let all = ends.iter().map(|(_, text)| &text[..]).collect::<Vec<_>>().concat();
+        assert!(point.is_none() || all.contains("a fault on purpose now"), "{fault}: no fault: {all}");
+        for (rank, (_, text)) in ends.iter().enumerate().filter(|(rank, _)| *rank != 1) {
+            let named = format!("on rank {rank} of {ranks}: rank 1 failed in ");
+            // Of two ranks that differ neither is right.
+            let named = text.contains(&named) || (kind == "steps" && text.contains("different things"));
+            let seconds = text.split("seconds: ").nth(1).and_then(|rest| rest.split_whitespace().next());
+            let seconds: f64 = seconds.unwrap_or_else(|| panic!("{fault} {kind}: {text}")).parse().unwrap();
+            assert!(named && text.contains("reading raises"), "{fault} {kind}, rank {rank}: {text}");
+            assert!(seconds < 5.0, "{fault}: {seconds} s: {text}");
+            let left = text.split("left: ").nth(1).and_then(|rest| rest.split_whitespace().next());
+            *whole.entry(left.unwrap_or("nothing said").to_owned()).or_insert(0) += 1;
+            println!("{kind} {fault}: rank {rank} ended after {seconds} s");
+            ran += 1;
         }
     }
     println!("what the arrays hold: {whole:?}");
@@ -300,7 +303,8 @@ fn ranks_that_end_are_named_while_devices_wait_for_them() {
 #[test]
 #[ignore = "run by another test, as ranks"]
 fn child_fails() {
-    let team = team(1);
+    let parts: usize = std::env::var("CHAINED_PARTS").unwrap().parse().unwrap();
+    let team = team(parts);
     let number: usize = std::env::var("CHAINED_PROGRAM").unwrap().parse().unwrap();
     let (name, step, shape, arrays) = PROGRAMS[number];
     let mut chained = begun(name, shape, arrays, step, &team);
@@ -332,12 +336,15 @@ fn child_fails() {
     let Err(error) = team.wait() else { panic!("no fault is known") };
     let error = error.to_string();
     eprintln!("later: {error}");
-    let read = |array: &Array| -> partita::Result<Vec<u8>> {
-        let part = &array.parts()?[0];
-        let mut bytes = vec![0; part.region(Cells::Owned).volume()? as usize * array.dtype().size_bytes()];
-        part.read_into(Cells::Owned, &mut bytes).map(|()| bytes)
+    let read = |array: &Array| -> partita::Result<Vec<Vec<u8>>> {
+        let of = |part: &partita::array::Part| {
+            let cells = part.region(Cells::Owned).volume()? as usize;
+            let mut bytes = vec![0; cells * array.dtype().size_bytes()];
+            part.read_into(Cells::Owned, &mut bytes).map(|()| bytes)
+        };
+        array.parts()?.iter().map(of).collect()
     };
-    let held: Vec<partita::Result<Vec<u8>>> = chained.state().iter().map(read).collect();
+    let held: Vec<partita::Result<Vec<Vec<u8>>>> = chained.state().iter().map(read).collect();
     let step_held = error.split("hold step ").nth(1);
     let step_held = step_held.map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next().unwrap());
     let is_lost = error.contains("the arrays of the Loop are lost");
@@ -352,12 +359,12 @@ fn child_fails() {
             let mut on_host = begun(name, shape, arrays, step, &alone);
             on_host.run(whole).unwrap();
             for (one, other) in held.into_iter().zip(on_host.state()) {
-                let bytes = match other.dtype() {
-                    DType::F64 => {
-                        bytemuck::cast_slice(&other.part_to_vec::<f64>(team.rank()).unwrap()).to_vec()
-                    }
-                    _ => bytemuck::cast_slice(&other.part_to_vec::<f32>(team.rank()).unwrap()).to_vec(),
+                let part = |part: usize| match other.dtype() {
+                    DType::F64 => bytemuck::cast_slice(&other.part_to_vec::<f64>(part).unwrap()).to_vec(),
+                    _ => bytemuck::cast_slice(&other.part_to_vec::<f32>(part).unwrap()).to_vec(),
                 };
+                let first = team.rank() * parts;
+                let bytes: Vec<Vec<u8>> = (first..first + parts).map(part).collect();
                 assert!(one.unwrap() == bytes, "{name}: other bits than after {whole} steps");
             }
         }

@@ -313,13 +313,13 @@ fn processes_of_a_launcher_are_one_program() {
 fn faults_are_named_by_all_ranks() {
     let every = std::env::var("PARTITA_FAULT_STRIDE").ok().and_then(|text| text.parse().ok()).unwrap_or(9);
     let mut ran = 0;
-    for (kind, first) in [("error", 0), ("panic", 2), ("kill", 4), ("stop", 6)] {
+    for (kind, first) in [("error", 0), ("panic", 2), ("kill", 4), ("stop", 6), ("hang", 8)] {
         for point in partita::wire::POINTS.iter().skip(if every == 1 { 0 } else { first }).step_by(every) {
             let is_rare = point.starts_with("agree") || *point == "team";
             let fault = format!("2:{point}:{}:{kind}", if is_rare { 0 } else { 2 });
             let settings = [("PARTITA_FAULT", fault), ("PARTITA_DEADLINE_SECONDS", "2".to_owned())];
             let begin = Instant::now();
-            let ends = Job::start("fault", 3, &settings).wait((kind == "stop").then_some(2));
+            let ends = Job::start("fault", 3, &settings).wait(matches!(kind, "stop" | "hang").then_some(2));
             let (took, all) =
                 (begin.elapsed(), ends.iter().map(|(_, text)| &text[..]).collect::<Vec<_>>().concat());
             assert!(all.contains("a fault on purpose now"), "{kind} at {point}: no fault: {all}");

@@ -47,6 +47,39 @@ def test_runs_go_on_whoever_holds_the_state():
     assert run(3, STEP + HELD, **SETTINGS).count("chained;") == 3
 
 
+FAILS = """
+u, loop = begun("cuda")
+try:
+    for _ in range(20):
+        loop.run(u, steps=40)
+        u.team.wait()
+except pt.RankError as error:
+    print(error, flush=True)
+    held = int(re.search("arrays of the Loop hold step ([0-9]+)", str(error)).group(1))
+    part = u.parts[0]
+    v = np.arange(30 * 20, dtype=np.float32).reshape(30, 20) ** 0.5
+    for _ in range(held):
+        heat(v)
+    rank, mine = int(os.environ["RANK"]), np.from_dlpack(part, device="cpu")
+    assert mine.shape == (10, 20) and np.array_equal(mine, v[10 * rank : 10 * rank + 10]), held
+    try:
+        u.numpy()
+    except pt.RankError:
+        print("left whole;", flush=True)
+os._exit(0)
+"""
+
+
+def test_the_last_whole_step_is_there_after_a_failure(tmp_path):
+    file = tmp_path / "program.py"
+    file.write_text("import os\nimport re\nimport numpy as np\nimport partita as pt\n" + STEP + FAILS)
+    words = [sys.executable, "-m", "partita", "launch", "-n", "3", str(file)]
+    settings = {**os.environ, **SETTINGS, "PARTITA_THREADS": "1", "PARTITA_FAULT": "1:loop-replay:25:error"}
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60, env=settings)
+    # The rank at fault has its own error.
+    assert done.stdout.count("left whole;") == 2, done.stdout + done.stderr
+
+
 ENDS = """
 import signal
 u, loop = begun("cuda")

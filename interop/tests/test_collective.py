@@ -205,3 +205,12 @@ def test_misuse(number):
     with pytest.raises(expected) as raised:
         misuse(world())
     assert text in str(raised.value), str(raised.value)
+
+
+def test_read_only_arrays_are_not_reduced_in_place():
+    u = pt.ones(6, team=pt.Team(3, "host"))
+    u.flags.writeable = False
+    for one in (u, u[...]):
+        with pytest.raises(ValueError, match="read-only"):
+            pt.collective.all_reduce_(one)
+    assert u.tolist() == [1] * 6

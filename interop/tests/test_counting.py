@@ -181,3 +181,49 @@ def test_arrays_over_domains_stay_over_them(parts):
         assert (A.at[1].item(), A.at[3].item(), A[[2, 1]].tolist(), (A + A).at[3].item()) == (5, 6, [6, 0], 12)
         D.set(slice(1, size + 3))
         assert A.shape == (size + 2,)
+
+
+def test_one_index_of_a_large_array_is_added_to(team):
+    for shape, index in (((5000,), 3), ((100, 100), (3, 4))):
+        a = pt.zeros(shape, team=team)
+        pt.add.at(a, index, 1.0)
+        expected = np.zeros(shape)
+        np.add.at(expected, index, 1.0)
+        assert a.tolist() == expected.tolist()
+
+
+def test_bins_that_offer_dlpack_alone():
+    class Bins:
+        def __init__(self, values):
+            self.values = np.asarray(values)
+
+        def __dlpack__(self, **options):
+            return self.values.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.values.__dlpack_device__()
+
+    assert pt.digitize(pt.asarray([0.5, 2.5]), Bins([0.0, 1.0, 2.0])).tolist() == [1, 3]
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int16", "uint32", "int64", "uint64"])
+def test_exponents_of_every_integer_type(kind, team):
+    x, k = np.array([1.0, -0.75, 3.0]), np.array([0, 7, 100], kind)
+    assert pt.ldexp(pt.asarray(x, team=team), pt.asarray(k, team=team)).tolist() == np.ldexp(x, k.astype("int64")).tolist()
+
+
+def test_nothing_selected_takes_values_that_broadcast_to_it(team):
+    u = pt.zeros(6, team=team)
+    mask = pt.asarray([False] * 6, team=team)
+    u[mask] = pt.ones(1, team=team)
+    with pytest.raises(ValueError, match="broadcast"):
+        u[mask] = pt.ones((2, 3), team=team)
+    assert u.tolist() == [0] * 6
+
+
+def test_numbers_are_assigned_to_turned_views(team, capfd):
+    u = pt.zeros((2, 3, 4), team=team)
+    u.T[:, 0] = 5
+    expected = np.zeros((2, 3, 4))
+    expected.T[:, 0] = 5
+    assert u.tolist() == expected.tolist() and "panicked" not in capfd.readouterr().err

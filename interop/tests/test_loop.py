@@ -567,3 +567,88 @@ def test_a_step_reads_what_never_changes_and_nothing_else(host_team):
 
     with pytest.raises(ValueError, match="^float: .*what never changes before them"):
         pt.Loop(step).run(u, steps=5)
+
+
+def _in_step(team, work, *arrays):
+    """What a function of one step of a loop leaves of its arguments."""
+    state = [pt.asarray(np.array(one), team=team) for one in arrays]
+    pt.Loop(work).run(*state, steps=1)
+    return [one.tolist() for one in state]
+
+
+def test_elements_by_a_mask_in_a_step_are_those_of_that_time(host_team):
+    def changed(u, mask, total):
+        kept = u[mask]
+        mask[...] = ~mask
+        total[...] = kept.sum()
+
+    u, mask = [1.0, 2.0, 3.0, 4.0], [True, False, True, False]
+    assert _in_step(host_team, changed, u, mask, [0.0])[2] == [4.0]
+
+    def swapped(u, mask):
+        kept = u[mask]
+        mask[...] = ~mask
+        u[mask] = kept * 10
+
+    with pytest.raises(ValueError, match="the same mask on both sides"):
+        _in_step(host_team, swapped, u, mask)
+
+
+def test_elements_by_a_mask_in_a_step_follow_the_rules_outside(host_team):
+    def wide(u, v):
+        mask = v > 0
+        u[mask] = v[mask]
+
+    with pytest.raises(ValueError, match=r"expected an array of the mask's shape \(3,\), given shape \(3, 3\)"):
+        _in_step(host_team, wide, np.zeros((3, 3)), [1.0, 2.0, -3.0])
+
+    def scaled(u, v):
+        mask = u > 1
+        u[mask] = u[mask] * np.float32(2) + np.array(1.0) - np.int64(1)
+        v[...] = u[u > 1].sum(axis=0)
+
+    assert _in_step(host_team, scaled, [1.0, 2.0, 3.0], [0.0]) == [[1.0, 4.0, 6.0], [10.0]]
+    for shape in ((0,), (1,)):
+        def halved(u):
+            mask = u > 0
+            u[mask] = u[mask] * 0.5
+
+        assert _in_step(host_team, halved, np.ones(shape)) == [[0.5] * shape[0]]
+    means = []
+
+    def typed(u):
+        means.append(u[u > 0].mean())
+        u[...] = u + means[-1].astype(u.dtype)
+
+    for kind in ("float16", "float32", "float64"):
+        _in_step(host_team, typed, np.array([1, 2], kind))
+        assert means[-1].dtype == getattr(pt, kind)
+
+
+def test_errors_of_elements_that_a_mask_leaves_out_are_not_raised_in_a_step(host_team):
+    def divided(u, v):
+        mask = v != 0
+        u[mask] = u[mask] / v[mask]
+
+    with pt.errstate(divide="raise"):
+        assert _in_step(host_team, divided, [1.0, 2.0, 3.0, 4.0], [0.0, 1.0, 0.0, 2.0])[0] == [1.0, 2.0, 3.0, 2.0]
+
+    def all_of_them(u, v):
+        mask = v < 9
+        u[mask] = u[mask] / v[mask]
+
+    with pytest.raises(FloatingPointError), pt.errstate(divide="raise"):
+        _in_step(host_team, all_of_them, [1.0, 2.0], [0.0, 1.0])
+
+
+@pytest.mark.parametrize(("work", "said"), [
+    (lambda u: u[u > 0].sum(axis=1), r"u\[mask\].sum: expected no arguments but axis=0"),
+    (lambda u: u[u > 0].max(initial=3), r"u\[mask\].max: expected no arguments .*given initial=3"),
+    (lambda u: bool(u[u > 0]), r"bool\(u\[mask\]\): "),
+    (lambda u: u[u > 0][0], r"u\[mask\]\[key\]: "),
+    (lambda u: u.request([[(0, 1)]]), r"request: expected an array outside the step of a Loop"),
+])  # fmt: skip
+def test_refusals_of_what_a_mask_selects_say_why(work, said):
+    u = pt.ones(3, team=pt.Team(1, "host"))
+    with pytest.raises(ValueError, match=said):
+        pt.Loop(lambda u: work(u) and None).run(u, steps=1)

@@ -321,6 +321,9 @@ pub(in crate::device) trait Sharing {
     /// Lets every wait for these words pass, once, whatever the device waits for.
     fn release(&self, words: &Allocation, offsets: &[u64]) -> DriverResult<()>;
 
+    /// Copies words of memory to the host, whatever the device waits for.
+    fn peek(&self, words: &Allocation, out: &mut [u8]) -> DriverResult<()>;
+
     /// Whether all work of the stream `Compute` is done; waits for nothing.
     fn is_done(&self) -> DriverResult<bool>;
 }

@@ -455,7 +455,7 @@ impl Device {
     ///
     /// # Errors
     /// The loss; if the device fails.
-    pub fn check_contents(&self, memory: &Allocation) -> Result<()> {
+    pub(crate) fn check_contents(&self, memory: &Allocation) -> Result<()> {
         self.settle(false)?;
         self.check_memory("sharing memory", memory)
     }

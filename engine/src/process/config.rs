@@ -293,7 +293,7 @@ fn plain_limits(text: &str) -> Option<PlainLimits> {
 fn is_fault(text: &str) -> bool {
     let [rank, point, passes, kind] = text.split(':').collect::<Vec<_>>()[..] else { return false };
     let numbers = rank.parse::<usize>().is_ok() && passes.parse::<u64>().is_ok();
-    numbers && POINTS.contains(&point) && ["error", "panic", "kill", "stop"].contains(&kind)
+    numbers && POINTS.contains(&point) && ["error", "panic", "kill", "stop", "hang"].contains(&kind)
 }
 
 /// One line to standard error, in one piece: the ranks of a program often share a terminal, and their words

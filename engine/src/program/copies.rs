@@ -292,16 +292,15 @@ fn upload(device: &Device, list: &[i64], dtype: DType) -> Result<Buffer> {
     Ok(buffer)
 }
 
+/// A byte of memory.
+type ByteOf<'a> = (&'a Arc<Allocation>, u64);
+
 /// A launch that copies bytes between two memories of one device.
-pub(super) fn copy_bytes(
-    device: &Device,
-    bytes: u64,
-    (from, to): ((&Arc<Allocation>, u64), (&Arc<Allocation>, u64)),
-) -> Result<Command> {
+pub(super) fn copy_bytes(device: &Device, bytes: u64, (from, to): (ByteOf, ByteOf)) -> Result<Command> {
     let fits = |dtype: &DType| (bytes | from.1 | to.1).is_multiple_of(dtype.size_bytes() as u64);
     let dtype = [DType::U64, DType::U32, DType::U16].into_iter().find(fits).unwrap_or(DType::U8);
     let size = dtype.size_bytes() as u64;
-    let end = |(memory, offset): (&Arc<Allocation>, u64)| {
+    let end = |(memory, offset): ByteOf| {
         (Arc::clone(memory), View { offset: (offset / size) as i64, strides: vec![1] })
     };
     let copy = BoxCopy { from: end(from), to: end(to) };

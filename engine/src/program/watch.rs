@@ -146,7 +146,7 @@ impl Watched {
     /// Watches until there is nothing more to watch.
     pub fn watch(&self) {
         let mut done = 0;
-        let mut stopped: Stopped = HashMap::new();
+        let (mut stopped, mut still): (Stopped, Option<Still>) = Default::default();
         loop {
             let (state, _) =
                 self.change.wait_timeout(self.state(), LOOK).unwrap_or_else(PoisonError::into_inner);
@@ -157,10 +157,11 @@ impl Watched {
             drop(state);
             // A device that fails waits no more.
             if !is_halted && (launches == done || self.device.is_done().unwrap_or(true)) {
-                (done, stopped) = (launches, HashMap::new());
+                (done, stopped, still) = (launches, HashMap::new(), None);
                 continue;
             }
             let failure = self.ranks.poll().err().or_else(|| self.look_for_stopped(&mut stopped));
+            let failure = failure.or_else(|| self.look_for_silent(&mut still));
             if let Some(failure) = failure {
                 return self.end(&failure.to_string());
             }
@@ -259,6 +260,36 @@ impl Watched {
         }
     }
 
+    /// The failure of a rank whose device was given nothing for the longest that one waits for another, while
+    /// this one's got no further.
+    fn look_for_silent(&self, still: &mut Option<Still>) -> Option<Error> {
+        let (now, deadline) = (self.ranks.now(), self.ranks.deadline());
+        let (peer, _) = *self.processes.first()?;
+        let bytes = self.words.iter().max()? + 8;
+        let Still { words, since, seen, announced } =
+            still.get_or_insert_with(|| Still { words: Vec::new(), since: now, seen: now, announced: 0 });
+        let slept = now - *seen;
+        // Looked at seldom while it goes on, and often before anything is said.
+        let pause = if *announced == 0 { deadline / 16 } else { LOOK };
+        if slept < pause {
+            return None;
+        }
+        let found = self.device.peek(self.region.allocation(), bytes).ok()?;
+        *seen = now;
+        // Whoever was stopped itself begins anew.
+        if found != *words || slept > deadline / 2 {
+            (*words, *since, *announced) = (found, now, 0);
+            return None;
+        }
+        // The second time all have heard of the first.
+        let due = if now - *since > deadline / 4 * 3 { 2 } else { u32::from(now - *since > deadline / 2) };
+        if due > *announced {
+            *announced = due;
+            self.ranks.announce_wait(peer);
+        }
+        (now - *since > deadline).then(|| self.ranks.fail_silent(peer, *since))
+    }
+
     /// The failure of a rank whose process has been stopped for the longest that one waits for another.
     fn look_for_stopped(&self, stopped: &mut Stopped) -> Option<Error> {
         let now = Instant::now();
@@ -327,6 +358,15 @@ impl Watch for Watched {
             }
         }
     }
+}
+
+/// Words that do not change: since when, by the wire's clock, when they were read last, and how often the
+/// other ranks were notified.
+struct Still {
+    words: Vec<u8>,
+    since: Duration,
+    seen: Duration,
+    announced: u32,
 }
 
 /// By rank: since when its process has been stopped, and when that was seen last.

@@ -205,14 +205,7 @@ impl Deadline<'_> {
             endpoint.broadcast_control(&ControlMessage::Waiting { peer: peer as u64 });
         }
         if now - self.begin > endpoint.deadline {
-            let at_fault = endpoint.at_fault(peer, self.begin);
-            let reason = format!(
-                "no answer for {} s while rank {} waited for it; it is stopped, computes for longer (then \
-                 raise PARTITA_DEADLINE_SECONDS), or does something else",
-                endpoint.deadline.as_secs(),
-                endpoint.wire.rank()
-            );
-            return Err(endpoint.fail(at_fault, reason));
+            return Err(endpoint.fail_silent(endpoint.at_fault(peer, self.begin)));
         }
         if let Some(step) = self.communicator.end_of(peer) {
             let since = *self.ended_since.get_or_insert(now);

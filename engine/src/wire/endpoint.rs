@@ -173,6 +173,25 @@ impl Endpoint {
         last
     }
 
+    /// The first of some ranks of the wire that has not said since a time that it waits for another.
+    pub fn waits_for_nobody(&self, ranks: &[usize], since: Duration) -> Option<usize> {
+        let state = locked(&self.state);
+        let waits = |rank: &usize| {
+            *rank == self.wire.rank() || state.waits.get(rank).is_some_and(|(_, known)| *known >= since)
+        };
+        ranks.iter().copied().find(|rank| !waits(rank))
+    }
+
+    /// Records the failure of a rank of the wire for which others have waited until the deadline.
+    pub fn fail_silent(&self, rank: usize) -> Error {
+        let (seconds, here) = (self.deadline.as_secs(), self.wire.rank());
+        let reason = format!(
+            "no answer for {seconds} s while rank {here} waited for it; it is stopped, computes for longer \
+             (then raise PARTITA_DEADLINE_SECONDS), or does something else"
+        );
+        self.fail(rank, reason)
+    }
+
     /// Records the failure of a rank of the wire, unless there was one before, and broadcasts it.
     pub fn fail(&self, rank: usize, reason: String) -> Error {
         if let Err(error) = self.check_process() {

@@ -17,6 +17,8 @@ enum FaultKind {
     Panic,
     Kill,
     Stop,
+    /// The thread does nothing any more; the process lives.
+    Hang,
 }
 
 #[derive(Clone, Debug)]
@@ -33,8 +35,8 @@ thread_local! {
 }
 
 /// Arms this thread, which is a rank, with the fault of `PARTITA_FAULT`, if that names this rank:
-/// `RANK:POINT:PASSES:KIND`, where the point is one of [`POINTS`] and the kind is `error`, `panic`, `kill` or
-/// `stop`.
+/// `RANK:POINT:PASSES:KIND`, where the point is one of [`POINTS`] and the kind is `error`, `panic`, `kill`,
+/// `stop` or `hang`.
 pub(super) fn arm(rank: usize) {
     if let Some(fault) = config().fault.as_deref().and_then(|text| parse(text, rank)) {
         ARMED.set(Some(fault));
@@ -55,6 +57,7 @@ fn kind_of(name: &str) -> Option<FaultKind> {
         "panic" => FaultKind::Panic,
         "kill" => FaultKind::Kill,
         "stop" => FaultKind::Stop,
+        "hang" => FaultKind::Hang,
         _ => return None,
     })
 }
@@ -96,6 +99,9 @@ pub(crate) fn pass_file(point: &str) -> io::Result<()> {
         FaultKind::Panic => panic!("fault on purpose at `{point}`"),
         FaultKind::Kill => signal("-KILL"),
         FaultKind::Stop => signal("-STOP"),
+        FaultKind::Hang => loop {
+            std::thread::park();
+        },
     }
 }
 

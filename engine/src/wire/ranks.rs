@@ -15,7 +15,7 @@ use std::time::Duration;
 use super::communicator::{
     CollectiveSignature, Communicator, CommunicatorState, Deadline, Epoch, PostedReceive, hash,
 };
-use super::endpoint::{Endpoint, locked};
+use super::endpoint::{ControlMessage, Endpoint, locked};
 use super::fault::pass;
 use super::interface::{MessageChunk, Outcome, Request, Wire, WireError, staged_chunks};
 use crate::config::config;
@@ -409,6 +409,25 @@ impl Ranks {
     /// The first failure of all is the one that every later call returns.
     pub fn abort(&self, reason: &str) {
         self.0.endpoint.fail(self.0.endpoint.wire.rank(), reason.to_owned());
+    }
+
+    /// The time of their wire's clock.
+    pub(crate) fn now(&self) -> Duration {
+        self.0.endpoint.wire.now()
+    }
+
+    /// Tells all ranks that this one waits for another.
+    pub(crate) fn announce_wait(&self, peer: usize) {
+        let peer = self.0.members[peer] as u64;
+        self.0.endpoint.broadcast_control(&ControlMessage::Waiting { peer });
+    }
+
+    /// Reports the rank for which this one and others have waited since a time: one that waits for no other,
+    /// or else the last of a chain that begins with `peer`.
+    pub(crate) fn fail_silent(&self, peer: usize, since: Duration) -> Error {
+        let endpoint = &self.0.endpoint;
+        let idle = endpoint.waits_for_nobody(&self.0.members, since);
+        endpoint.fail_silent(idle.unwrap_or_else(|| endpoint.at_fault(self.0.members[peer], since)))
     }
 
     /// Adds to the failure what it means for this rank.

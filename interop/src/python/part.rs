@@ -146,7 +146,7 @@ fn cuda_array_interface<'py>(py: Python<'py>, memory: &Memory) -> PyResult<Bound
         let text = format!("__cuda_array_interface__: not there on {}; use __dlpack__", part.device().name());
         return Err(PyAttributeError::new_err(text));
     };
-    let address = part.cuda_address(memory.cells);
+    let address = waiting(py, part, || part.cuda_address(memory.cells))?;
     let described = interface(py, "__cuda_array_interface__", memory, address)?;
     // The consumer orders its work behind this stream.
     described.set_item("stream", stream)?;

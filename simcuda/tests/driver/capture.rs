@@ -183,20 +183,27 @@ fn capture_modes() {
     begin(a, RELAXED);
     alloc();
     end(a).unwrap();
-    let allocation_elsewhere = || {
+    let allocation_beside = |mut mode: Mode| {
         let primary = start(0) as usize;
         std::thread::spawn(move || {
             choose(primary as sys::CUcontext);
+            // SAFETY: the pointer is to a local.
+            ok(unsafe { sys::cuThreadExchangeStreamCaptureMode(&mut mode) });
+            assert_eq!(mode, GLOBAL, "that of a new thread");
             try_alloc(4).err()
         })
         .join()
         .unwrap()
     };
     begin(a, LOCAL);
-    assert_eq!(allocation_elsewhere(), None);
+    assert_eq!(allocation_beside(GLOBAL), None);
     end(a).unwrap();
     begin(a, GLOBAL);
-    assert_eq!(allocation_elsewhere(), Some(Code::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED));
+    assert_eq!(allocation_beside(RELAXED), None);
+    assert_eq!(allocation_beside(LOCAL), None);
+    end(a).unwrap();
+    begin(a, GLOBAL);
+    assert_eq!(allocation_beside(GLOBAL), Some(Code::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED));
     assert_eq!(end(a), Err(Code::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED));
 }
 

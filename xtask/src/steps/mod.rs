@@ -90,7 +90,7 @@ pub fn soak(root: &Path, sizes: &[usize]) -> ExitCode {
         tally.add(soak::commands(root, cargo(root), None, None));
         tally.add(soak::statements(root));
         tally.add(bundle::publish::both(root));
-        tally.add(soak::chores(|| cargo(root)));
+        tally.add(soak::chores(root, || cargo(root)));
     }
     tally.end(begin)
 }

@@ -2,6 +2,7 @@
 
 use crate::exec;
 use crate::mpi::WITH_MPI;
+use crate::simulated::Driver;
 use crate::tally::Tally;
 use std::path::Path;
 use std::process::Command;
@@ -31,17 +32,34 @@ const CHORES: &[Chore] = &[
     ),
     ("nonsense in the environment", "environment", &[], &[("PARTITA_SOAK", "30")]),
     ("random slices", "arithmetic", &["random_slices"], &[("PARTITA_SOAK", "10000")]),
+    (
+        "faults at every point between processes over TCP",
+        "sockets",
+        &["faults"],
+        &[("PARTITA_FAULT_STRIDE", "1")],
+    ),
+    (
+        "faults at every step of chained loops",
+        "chained",
+        &["ranks_that_end"],
+        &[("PARTITA_FAULT_STRIDE", "1")],
+    ),
     ("4,096 ranks", "scale", &["many_ranks"], &[("PARTITA_SOAK", "4096")]),
 ];
 
 /// Runs these programs for long.
-pub fn chores(cargo: impl Fn() -> Command) -> Tally {
+pub fn chores(root: &Path, cargo: impl Fn() -> Command) -> Tally {
+    let driver = Driver::of(root);
     // Another than last time; what fails says its seed.
     let seed = now();
     let chore = |&(name, program, tests, variables): &Chore| {
         println!("\n-- {name}, seed {seed}");
         let mut command = cargo();
         command.args(["test", "--workspace"]).args(WITH_MPI).args(["--test", program, "--"]).args(tests);
+        // Loops are chained on simulated GPUs.
+        if program == "chained" {
+            driver.for_command(&mut command, 4);
+        }
         command.arg("--nocapture").env("STATE_SEED", seed.to_string()).envs(variables.iter().copied());
         exec::check(name, command, &mut Vec::new())
     };

@@ -259,8 +259,13 @@ impl Part {
     }
 
     /// The address of the first of the cells in the memory of a CUDA device, as [`Part::address`].
-    pub fn cuda_address(&self, cells: Cells) -> Option<u64> {
-        self.buffer.as_ref()?.allocation().cuda_address(self.offset(cells)?)
+    ///
+    /// # Errors
+    /// If the contents are lost.
+    pub fn cuda_address(&self, cells: Cells) -> Result<Option<u64>> {
+        let (Some(offset), Some(buffer)) = (self.offset(cells), &self.buffer) else { return Ok(None) };
+        self.device().check_contents(buffer.allocation())?;
+        Ok(buffer.allocation().cuda_address(offset))
     }
 
     /// The first of the cells, in bytes from the start of the memory; `None` if there are none.

@@ -218,6 +218,12 @@ impl Device {
         self.ipc(|gpu| gpu.release(words, offsets))
     }
 
+    /// The first bytes of an allocation with words, whatever the device waits for.
+    pub(crate) fn peek(&self, words: &Allocation, bytes: u64) -> Result<Vec<u8>> {
+        let mut out = vec![0; bytes as usize];
+        self.ipc(|gpu| gpu.peek(words, &mut out)).map(|()| out)
+    }
+
     /// Whether all work queued on the stream `Compute` so far is done; waits for nothing.
     pub(crate) fn is_done(&self) -> Result<bool> {
         self.ipc(|gpu| gpu.is_done())

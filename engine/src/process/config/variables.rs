@@ -141,7 +141,7 @@ pub const VARIABLES: &[Variable] = &[
     ),
     developer(
         "PARTITA_FAULT",
-        "RANK:POINT:PASSES:KIND, with a POINT of wire::POINTS and KIND error, panic, kill or stop",
+        "RANK:POINT:PASSES:KIND, with a POINT of wire::POINTS and KIND error, panic, kill, stop or hang",
         "a fault on purpose on one rank, after so many passes of a point",
     ),
     developer("PARTITA_FAULT_STRIDE", "a count", "`--test sockets` tries one point of so many; 1: all"),

@@ -22,7 +22,7 @@ from .. import _native
 from .._core.array import Array
 from .._core.dtypes import bool_
 from .._core.ranks.teams import of_members
-from .._core.views.indexing import assign
+from .._core.views.indexing import assign, check_writeable
 from .._core.views.links import forget, holder_of
 from .._native import Distribution, Partition, PendingCollective
 from .create import from_parts
@@ -143,6 +143,7 @@ def all_reduce_(x: Array, over: Partition | None = None, axes: int | Sequence[in
         raise TypeError(f"all_reduce_: expected a partita.Array, given {type(x).__name__}; convert with partita.asarray")
     over = over or Partition(x.team, x.dist.grid if x.ndim else None)
     operator = all_sum_reduce(over, range(len(over.shape)) if axes is None else axes)
+    check_writeable("all_reduce_", x)
     held: Any = holder_of(x)
     if held._link is None:
         forget(held)

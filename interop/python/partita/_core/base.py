@@ -5,6 +5,7 @@ class with operators, `partita.Array`, lies above them.
 from __future__ import annotations
 
 import math
+import operator
 import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
@@ -333,11 +334,17 @@ class BaseArray(_native.ArrayBase):
         """
         if not self.ndim:
             raise ValueError("request: expected an array of at least one dimension, given one without; use u.item()")
+        if in_step():
+            raise ValueError("request: expected an array outside the step of a Loop, given one in it; request between runs")
         here = len(self.team.local_members)
-        if len(boxes) != here:
-            expected = f"{here} boxes, one per part of this process"
-            raise ValueError(f"request: expected {expected}, given {len(boxes)}; pass (start, stop) per dimension")
-        everyone = of_members(self.team, "request", [[(start, stop) for start, stop in box] for box in boxes])
+        expected = f"{here} boxes, one per part of this process"
+        try:
+            of_parts = [[(operator.index(start), operator.index(stop)) for start, stop in box] for box in boxes]
+        except TypeError:
+            raise TypeError(f"request: expected {expected}, given {boxes!r}; pass [[(0, 3)], ...]") from None
+        if len(of_parts) != here:
+            raise ValueError(f"request: expected {expected}, given {len(of_parts)}; pass (start, stop) per dimension")
+        everyone = of_members(self.team, "request", of_parts)
         return self._native.request(
             everyone, lambda found: [Requested(n, self.dtype, [Section(tuple(a), tuple(b), cells) for a, b, cells in own]) for n, own in found]
         )

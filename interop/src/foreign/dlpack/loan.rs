@@ -72,7 +72,7 @@ impl Loan {
             DLDeviceType::CPU => {
                 part.address(cells)?.map(|address| address.as_ptr().expose_provenance() as u64)
             }
-            DLDeviceType::CUDA => part.cuda_address(cells),
+            DLDeviceType::CUDA => part.cuda_address(cells)?,
             _ => return Ok(None),
         };
         let memory = LoanedMemory::Lent { _part: Lent(Arc::clone(part)) };

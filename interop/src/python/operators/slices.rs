@@ -89,7 +89,7 @@ pub fn assigned<'py>(
     let is_number = value.is_exact_instance_of::<PyFloat>()
         || value.is_exact_instance_of::<PyInt>()
         || value.is_exact_instance_of::<PyBool>();
-    if is_number {
+    if is_number && selection.is_ordered() {
         forget(&root)?;
         target.get().assign_number(py, &selection, value)?;
         return Ok(true);

@@ -214,7 +214,14 @@ fn enter(
     shown: impl Fn() -> String,
     body: impl FnOnce(&mut Driver, usize) -> Outcome,
 ) -> u32 {
-    let outcome = catch_unwind(AssertUnwindSafe(|| locked(symbol, needs, shown, body)));
+    let begin = processor_ns();
+    let outside = OUTSIDE.try_with(|(outside, last)| {
+        outside.set(outside.get() + begin.saturating_sub(last.get()));
+        outside.get()
+    });
+    let outside = outside.unwrap_or(0);
+    let outcome = catch_unwind(AssertUnwindSafe(|| locked(symbol, needs, shown, outside, body)));
+    let _ = OUTSIDE.try_with(|(_, last)| last.set(processor_ns()));
     match outcome {
         Ok(Ok(())) => 0,
         Ok(Err(code)) => code.0,
@@ -227,10 +234,28 @@ fn enter(
     }
 }
 
+thread_local! {
+    /// Nanoseconds of processor time that this thread has spent outside of calls; when the last one ended.
+    static OUTSIDE: (Cell<u64>, Cell<u64>) = const { (Cell::new(0), Cell::new(0)) };
+}
+
+/// Nanoseconds of processor time of this thread.
+fn processor_ns() -> u64 {
+    unsafe extern "C" {
+        fn clock_gettime(clock: i32, time: *mut [i64; 2]) -> i32;
+    }
+    const THREAD: i32 = 3;
+    let mut time = [0; 2];
+    // SAFETY: the pointer is to a local of the system's layout.
+    unsafe { clock_gettime(THREAD, &mut time) };
+    (time[0] * 1_000_000_000 + time[1]) as u64
+}
+
 fn locked(
     symbol: &'static str,
     needs: Needs,
     shown: impl Fn() -> String,
+    outside: u64,
     body: impl FnOnce(&mut Driver, usize) -> Outcome,
 ) -> Outcome {
     // At a process's end others still ask; a driver that has ended says so.
@@ -261,7 +286,7 @@ fn locked(
         let code = outcome.err().map_or(0, |code| code.0);
         let name = Code::text(code).map_or("?", |(name, _)| name.to_str().unwrap_or("?"));
         let waited = if driver.host_waits > waits { ", the host waited" } else { "" };
-        driver.report.line(&format!("{symbol}{} = {name}{waited}", shown()));
+        driver.report.line(&format!("{symbol}{} = {name}{waited} [{outside} ns outside]", shown()));
     }
     outcome
 }

@@ -7,7 +7,7 @@
 //! `CU_STREAM_WAIT_VALUE_FLUSH` is for writes of third parties, such as network cards, which reach the device
 //! in another order; writes of a GPU do not need it.
 
-use cudarc::driver::sys;
+use cudarc::driver::{result, sys};
 
 use super::gpu::CudaDevice;
 use super::primary::{During, OwnStream};
@@ -99,6 +99,20 @@ impl CudaDevice {
         let stream = self.release_stream()?;
         let mut all: Vec<_> = words.iter().map(|&address| write(address, RELEASED)).collect();
         self.primary.with(|| relaxed(|| queue_batch(stream, &mut all)))
+    }
+
+    /// Reads words that streams may be waiting for.
+    pub(super) fn peeked(&self, words: u64, out: &mut [u8]) -> Result<(), CudaError> {
+        let stream = self.release_stream()?;
+        let read = || {
+            // SAFETY: the words lie inside a live buffer; the stream's work is done before `out` goes.
+            unsafe {
+                let read = result::memcpy_dtoh_async(out, words, stream);
+                read.and_then(|()| result::stream::synchronize(stream))
+            }
+            .during("reading words")
+        };
+        self.primary.with(|| relaxed(read))
     }
 
     /// Whether the work of the stream `Compute` is done.

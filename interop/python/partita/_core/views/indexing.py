@@ -45,11 +45,13 @@ def kept(line: A, mask: BaseArray) -> A:
 def _by_array(x: A, key: Any) -> Any:
     """The selection of one of our arrays on the devices: a mask of all elements, or indices into one dimension; None for other keys.
     In the step of a `Loop` a `Masked`."""
-    if not isinstance(key, BaseArray) or not x.ndim or 0 in x.shape:
+    if not isinstance(key, BaseArray):
         return None
     is_mask = key.dtype is bool_ and key.shape == x.shape
     if is_mask and in_step() and not key._native.is_constant():
         return selected(x, key)
+    if not x.ndim or 0 in x.shape:
+        return None
     if x.dtype.kind == "c":
         return None
     if is_mask:
@@ -186,6 +188,8 @@ def _assign_at(x: A, key: Any, value: Any) -> None:
         return
     numbers = positions_of(key, x.shape)
     if numbers.size == 0:
+        if array is not None:
+            _as_shape(array, numbers.shape)
         return
     if array is None:
         line = _native.Array.full(_native.Distribution((numbers.size,), team=x.team), x.dtype.name, value)

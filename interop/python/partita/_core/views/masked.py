@@ -7,8 +7,10 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from ..base import BaseArray, made
+from ..dtypes import bfloat16, float16, float32, float64
 from ..memory import NUMBERS
 from ..rules import where
+from ..watch import is_watched, watch
 
 
 def _method(name: str) -> Callable[[Any, Any], Any]:
@@ -62,14 +64,16 @@ class Masked:
 
     def _has(self, mask: Any) -> bool:
         """True if it is the same mask, or was recorded in the same way."""
-        return mask is self.mask or (isinstance(mask, BaseArray) and self.mask._native.is_recorded_as(mask._native))
+        return isinstance(mask, BaseArray) and self.mask._native.is_recorded_as(mask._native)
 
     def _whole_of(self, other: Any) -> Any:
         if isinstance(other, Masked) and self._has(other.mask):
-            return other.whole
-        if isinstance(other, NUMBERS) or (isinstance(other, BaseArray) and other.ndim == 0):
+            # Elements that the mask leaves out raise no errors.
+            return where(self.mask, other.whole, 1) if watch.count and is_watched() else other.whole
+        is_other = isinstance(other, Masked)
+        if isinstance(other, NUMBERS) or (not is_other and getattr(other, "shape", None) == ()):
             return other
-        given = "those of another mask" if isinstance(other, Masked) else f"{type(other).__name__} of shape {getattr(other, 'shape', '()')}"
+        given = "those of another mask" if is_other else f"{type(other).__name__} of shape {getattr(other, 'shape', '()')}"
         expected = "numbers and elements of the same mask beside u[mask] in the step of a Loop"
         _refuse("u[mask]", expected, given, "name the mask once, m = u > 0; u[m] = v[m] * 2; or use where")
 
@@ -77,38 +81,47 @@ class Masked:
         """The array with these elements where the mask, which must be the same, is true."""
         if not self._has(mask):
             _refuse("u[mask] = v[mask]", "the same mask on both sides", "another one", "name it once, m = u > 0; u[m] = v[m] * 2; or use where")
+        if x.shape != mask.shape:
+            _refuse("u[mask] = v[mask]", f"an array of the mask's shape {mask.shape}", f"shape {x.shape}", "select of arrays of one shape, or use where")
         return where(mask, self.whole.astype(x.dtype), x)
 
-    def _filled(self, other: Any) -> Any:
-        return where(self.mask, self.whole, other)
+    def _of_line(self, name: str, fill: Any, axis: Any, others: dict[str, Any]) -> Any:
+        """A reduction of the elements, which are a line."""
+        given = [f"{key}={value!r}" for key, value in others.items() if value is not None]
+        if axis not in (None, 0, -1) or given:
+            _refuse(f"u[mask].{name}", "no arguments but axis=0 in the step of a Loop", ", ".join(given) or f"axis={axis!r}", "leave it out, or use where")
+        return getattr(where(self.mask, self.whole, fill), name)()
 
-    def sum(self) -> Any:
+    def sum(self, axis: int | None = None, **others: Any) -> Any:
         """The sum of the elements."""
-        return self._filled(0).sum()
+        return self._of_line("sum", 0, axis, others)
 
-    def prod(self) -> Any:
+    def prod(self, axis: int | None = None, **others: Any) -> Any:
         """The product of the elements."""
-        return self._filled(1).prod()
+        return self._of_line("prod", 1, axis, others)
 
-    def mean(self) -> Any:
-        """The sum divided by the number of elements; NaN where there are none."""
-        return self.sum() / Masked(self.mask, self.mask).sum()
+    def mean(self, axis: int | None = None, **others: Any) -> Any:
+        """The sum divided by the number of elements, in the type of floats; NaN where there are none."""
+        kind = self.whole.dtype
+        wide = self.whole.astype(float32) if kind in (float16, bfloat16) else self.whole
+        total = Masked(wide, self.mask)._of_line("sum", 0, axis, others)
+        return (total / Masked(self.mask, self.mask).sum()).astype(kind if kind.kind in "fc" else float64)
 
-    def min(self) -> Any:
+    def min(self, axis: int | None = None, **others: Any) -> Any:
         """The least element; the largest number of the type where there are none."""
-        return self._filled(self._limits()[1]).min()
+        return self._of_line("min", self._limits()[1], axis, others)
 
-    def max(self) -> Any:
+    def max(self, axis: int | None = None, **others: Any) -> Any:
         """The largest element; the least number of the type where there are none."""
-        return self._filled(self._limits()[0]).max()
+        return self._of_line("max", self._limits()[0], axis, others)
 
-    def all(self) -> Any:
+    def all(self, axis: int | None = None, **others: Any) -> Any:
         """True if all elements are."""
-        return self._filled(True).all()
+        return self._of_line("all", True, axis, others)
 
-    def any(self) -> Any:
+    def any(self, axis: int | None = None, **others: Any) -> Any:
         """True if some element is."""
-        return self._filled(False).any()
+        return self._of_line("any", False, axis, others)
 
     def _limits(self) -> tuple[Any, Any]:
         kind = self.whole.dtype
@@ -124,6 +137,12 @@ class Masked:
             raise AttributeError(name)
         _refuse(f"u[mask].{name}", "arithmetic, sums, extremes and assignment by the mask", f"{name}, for which the elements are counted",
                "use where, or select between runs")  # fmt: skip
+
+    def __getitem__(self, key: Any) -> NoReturn:
+        _refuse("u[mask][key]", "arithmetic, sums, extremes and assignment by the mask", "a key", "join both masks, u[mask & other]")
+
+    def __bool__(self) -> NoReturn:
+        _refuse("bool(u[mask])", "a step that only computes", "a condition on what a mask selects", "use where")
 
     def __len__(self) -> int:
         _refuse("len(u[mask])", "a step that only computes", "the number of elements, which only the host can know", "use mask.sum()")
@@ -141,4 +160,4 @@ def masked_of(values: tuple[Any, ...]) -> Masked | None:
 
 def selected(x: BaseArray, mask: BaseArray) -> Masked:
     """``x[mask]`` in a step."""
-    return Masked(made(x._native.copy()), mask)
+    return Masked(made(x._native.copy()), made(mask._native.copy()))

@@ -121,7 +121,7 @@ def assigned(x: BaseArray, key: Any, value: Any) -> bool:
                 put(x, Selection.whole(x.shape), changed)
     except IndexError as error:
         raise _beyond(x, error) from None
-    except ValueError:
+    except (TypeError, ValueError):
         if isinstance(value, BaseArray) and math.prod(value.shape) != 1:
             wanted = positions_of(host, x.shape).shape
             raise ValueError(f"assignment: expected a value that broadcasts to {wanted}, given shape {value.shape}") from None

@@ -7,6 +7,7 @@ from typing import Any
 from ..._core.array import Array
 from ..._core.base import array_of
 from ..._core.dtypes import int8, int64, result_type
+from ..._core.memory import host_of
 from ..._core.rearrange import take
 from ..._core.rules import imag, real, where
 from ..ufuncs.table import isnan, logical_not, minimum
@@ -116,7 +117,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Array:
     side = "left" if right else "right"
     import numpy as np
 
-    host = edges.numpy() if isinstance(bins, Array) else np.asarray(bins)
+    host = edges.numpy() if isinstance(bins, Array) else host_of(bins) if hasattr(bins, "__dlpack__") else np.asarray(bins)
     if (host[1:] >= host[:-1]).all():
         return searchsorted(edges, x, side)
     if not (host[1:] <= host[:-1]).all():

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..._core.array import Array
 from ..._core.base import array_of, arrays_of
-from ..._core.dtypes import DType, bool_, complex_for, float16, float32, float64, float_for, int8, int32, result_type, uint8, uint64
+from ..._core.dtypes import DType, bool_, complex_for, float16, float32, float64, float_for, int8, int32, int64, result_type, uint8, uint64
 from ..._core.rules import Operand, binary, unary, where
 
 #: Binary digits of the fraction with its leading one, and the exponent of the least normal number.
@@ -170,8 +170,9 @@ def ldexp(a: Operand, b: Operand, /) -> Array:
     wide = x.astype(float32) if x.dtype is float16 else x
     least = _SHAPES[wide.dtype.name][1]
     part, exponent = _apart(wide)
+    count = binary("minimum", count if count.dtype.itemsize == 8 else count.astype(int64), 5000).astype(int64)
     # From 1 up to 2 times a power: as far down as there are normal numbers, then the rest of the way at once.
-    power = exponent - 1 + binary("minimum", binary("maximum", count, -5000), 5000).astype(int32)
+    power = exponent - 1 + binary("maximum", count, -5000).astype(int32)
     inner, rest = binary("minimum", binary("maximum", power, least), -least + 2), binary("minimum", power - least, 0)
     rest = binary("maximum", rest, -64)
     half = inner // 2

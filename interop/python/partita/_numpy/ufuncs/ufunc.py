@@ -270,6 +270,7 @@ def _at_on_host(function: Any, a: Array, numbers: Any, b: Any) -> bool:
             function.at(elements.reshape(-1), numbers, each if isinstance(values, np.ndarray) else values)
             assign_all(a, Array(of_host(elements, dist=a.dist)))
             return True
+        numbers, each = numbers.reshape(-1), each.reshape(-1)
         places = np.unravel_index(numbers, a.shape)
         with a.writable() as parts:
             for memory, chosen, at in pieces(places, parts):
