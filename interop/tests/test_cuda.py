@@ -5,6 +5,7 @@ import ctypes
 import gc
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -342,3 +343,26 @@ def test_explain_names_the_way_of_each_message(tmp_path):
     code, out = program(*TWO_RANKS, script)
     assert code == 0 and out.count("  0 -> 1: 4 bytes, CUDA IPC, device pointers or staged, as the first exchange finds\n") == 2, out
     assert out.count("  0 -> 1: 4 bytes, CUDA IPC\n") == 2, out
+
+
+FACES = """
+import partita as pt
+team = pt.Team({parts}, [next(d for d in pt.devices() if d.kind == "cuda")])
+u = pt.ones((12, 12, 12), dtype="float32", dist=pt.Distribution((12, 12, 12), team=team, grid={grid}))
+v = pt.zeros_like(u)
+for _ in range({steps}):
+    u[...] = u * 2
+    v[1:-1, 1:-1, 1:-1] = (u[2:, 1:-1, 1:-1] + u[:-2, 1:-1, 1:-1] + u[1:-1, 2:, 1:-1] + u[1:-1, :-2, 1:-1]
+                           + u[1:-1, 1:-1, 2:] + u[1:-1, 1:-1, :-2])  # fmt: skip
+v.eval()
+"""
+
+
+@pytest.mark.parametrize(("parts", "grid"), [(2, (2, 1, 1)), (8, (2, 2, 2))])
+def test_the_faces_of_all_parts_of_a_device_are_one_launch(parts, grid, tmp_path):
+    """An exchange packs nothing: faces go from part to halo, all of them in one launch."""
+    trace = tmp_path / "trace.json"
+    env = {**os.environ, "PARTITA_TRACE": str(trace)}
+    subprocess.run([sys.executable, "-c", FACES.format(parts=parts, grid=grid, steps=3)], env=env, check=True, timeout=120)
+    names = re.findall(r'"name":"([^"]*)"', trace.read_text())
+    assert len([name for name in names if name.endswith("boxes")]) == 3, names

@@ -26,6 +26,7 @@ __all__ = [
     "Team",
     "UfuncBase",
     "abort",
+    "assigned_whole",
     "choose_default_team",
     "cuda_library",
     "devices",
@@ -344,6 +345,9 @@ def set_watched(watched: bool) -> None:
 
 def made(native: Array) -> Any:
     """What Python has of a result of an operation: without dimensions a scalar, as in NumPy."""
+
+def assigned_whole(x: object, value: object) -> bool:
+    """``x[...] = value`` of a number of Python's or an array of the same type and shape; false where Python decides."""
 
 def plain1(name: str, a: object) -> Any:
     """A function of one array, where no rule of NumPy's has to decide. None for all else."""

@@ -55,6 +55,8 @@ mod _native {
     use crate::foreign::array_base::{plain, plain1};
     #[pymodule_export]
     use crate::foreign::array_object::{Link, forget, made, read_view, set_rules, set_watched};
+    #[pymodule_export]
+    use crate::python::operators::slices::assigned_whole;
     use pyo3::prelude::*;
 
     #[pymodule_init]

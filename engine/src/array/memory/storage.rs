@@ -117,8 +117,13 @@ impl Storage {
     /// lies between them. There are no halos.
     pub fn seen_on(&self, dist: Arc<Distribution>) -> Option<Storage> {
         let pitch = self.pitch.seen(&self.dist, &dist)?;
+        Some(self.seen_at(dist, pitch))
+    }
+
+    /// The same memory as parts of `dist`, of which it is known how their rows lie.
+    pub fn seen_at(&self, dist: Arc<Distribution>, pitch: Pitch) -> Storage {
         let seen = Storage::from_parts(dist, self.parts.clone(), pitch);
-        Some(Storage { shown: Arc::clone(&self.shown), ..seen })
+        Storage { shown: Arc::clone(&self.shown), ..seen }
     }
 
     /// The same memory after somebody else wrote to it.

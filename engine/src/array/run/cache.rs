@@ -316,9 +316,7 @@ impl Make {
         let storage = match *memory {
             ArrayMemory::New(dtype) => Storage::pitched(team, Arc::clone(dist), dtype, *pitch)?,
             ArrayMemory::Donated(from) => return Ok(Made::Array(Arc::clone(array(from)?))),
-            ArrayMemory::Seen(base) => {
-                array(base)?.seen_on(Arc::clone(dist)).ok_or_else(|| missing_part("reshape"))?
-            }
+            ArrayMemory::Seen(base) => array(base)?.seen_at(Arc::clone(dist), *pitch),
         };
         Ok(Made::Array(Arc::new(storage.declaring(declared))))
     }

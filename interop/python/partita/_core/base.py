@@ -138,9 +138,11 @@ class BaseArray(_native.ArrayBase):
 
     def _only(self, name: str, error: type[Exception], remedy: str) -> bool | int | float | complex:
         """The only element, which a function asks for."""
-        if self.size != 1:
+        native = self._native
+        shape = native.shape
+        if shape and math.prod(shape) != 1:
             raise error(f"{name}: expected an array of 1 element, given shape {self.shape}; {remedy}")
-        return self._native.item()
+        return native.item()
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers."""

@@ -26,7 +26,7 @@ from .._core.dtypes import as_dtype, complex64, complex128, float16, float32
 from .._core.rearrange import concatenate, flip, roll
 from .._core.views.index import one_axis
 from .._core.views.indexing import finished
-from .._core.watch import is_watched, watch, watched
+from .._core.watch import in_step, is_watched, watch, watched
 from .._core.rules import conj, real
 
 __all__ = [
@@ -88,6 +88,9 @@ def _passes(x: Array, axes: list[tuple[int, int]], scale: float, inverse: bool) 
     while axes:
         once = list(dict.fromkeys(axis for axis, _ in axes))
         x = type(x)(x._native.fourier(once, inverse, scale))
+        if not in_step():
+            # Nothing is fused with it, and short chains are found again in the cache.
+            x.eval()
         for axis in once:
             axes = [*axes]
             axes.remove(next(pair for pair in axes if pair[0] == axis))

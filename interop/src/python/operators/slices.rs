@@ -58,6 +58,12 @@ pub fn selected<'py>(x: &Bound<'py, PyAny>, key: &Bound<'py, PyAny>) -> PyResult
     known.view(x, Bound::new(x.py(), link)?).map(Some)
 }
 
+/// `x[...] = value`; see [`assigned`].
+#[pyfunction]
+pub fn assigned_whole<'py>(x: &Bound<'py, PyAny>, value: &Bound<'py, PyAny>) -> PyResult<bool> {
+    assigned(x, &x.py().Ellipsis().into_bound(x.py()), value)
+}
+
 /// `x[key] = value`, of a number of Python's or an array of the type and shape that is assigned to. False
 /// where Python decides.
 pub fn assigned<'py>(

@@ -37,7 +37,8 @@ def _in_place(name: str) -> _Method:
     combine = getattr(operator, f"__{name}__")
 
     def method(self: Array, other: Operand) -> Array:
-        return indexing.assign_all(self, combine(self, other))  # type: ignore[no-any-return]
+        result = combine(self, other)
+        return self if _native.assigned_whole(self, result) else indexing.assign_all(self, result)
 
     return _named(method, f"__i{name}__")
 
