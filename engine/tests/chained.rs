@@ -1,6 +1,6 @@
 //! Loops whose steps have their messages in them: ranks of one machine, each a process with a CUDA device,
-//! which exchange halos while no host waits. Without the simulated driver, whose calls are counted, each test
-//! prints why it is skipped.
+//! which exchange halos while no host waits, through memory that they share or by NCCL, which is simulated as
+//! the driver is. Without the simulated driver, whose calls are counted, each test prints why it is skipped.
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -23,6 +23,40 @@ fn is_simulated() -> bool {
         println!("skipped: cuda-chained (the simulated driver is needed, which prints its calls)");
     }
     found
+}
+
+/// What messages go by.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    Ipc,
+    Nccl,
+}
+
+impl Way {
+    /// What a way needs in the environment; none, and why is printed, without it.
+    fn settings(self) -> Option<Vec<(&'static str, String)>> {
+        if !is_simulated() {
+            return None;
+        }
+        if self == Way::Ipc {
+            return Some(Vec::new());
+        }
+        // Beside the folder of this test.
+        let library = std::env::current_exe().unwrap().parent().unwrap().join("../libsimnccl.so");
+        if !library.exists() {
+            println!("skipped: nccl (build the simulated one: cargo build -p simnccl)");
+            return None;
+        }
+        let library = library.to_str().unwrap().to_owned();
+        Some(vec![("PARTITA_CUDA_IPC", "0".to_owned()), ("PARTITA_NCCL", library)])
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Way::Ipc => "cuda-chained",
+            Way::Nccl => "cuda-nccl",
+        }
+    }
 }
 
 /// A process, and the file of what it prints: a pipe that nobody reads would stop it.
@@ -138,21 +172,29 @@ const PROGRAMS: [(&str, StepOf, &[i64], usize); 5] = [
 
 #[test]
 fn steps_with_messages_in_them_give_the_same_bits_and_no_host_waits() {
-    if !is_simulated() {
-        return;
-    }
+    programs_run(Way::Ipc);
+}
+
+#[test]
+fn steps_with_messages_by_nccl_give_the_same_bits_and_no_host_waits() {
+    programs_run(Way::Nccl);
+}
+
+fn programs_run(way: Way) {
+    let Some(of_way) = way.settings() else { return };
     let mut ran = 0;
     let soak = std::env::var("PARTITA_SOAK").ok().and_then(|text| text.parse().ok()).unwrap_or(3);
     for (seed, (ranks, parts)) in
         [(2, 1), (3, 1), (4, 1), (2, 2)].into_iter().cycle().take(4 * soak / 3).enumerate()
     {
-        let log = std::env::temp_dir().join(format!("partita-chained-{}-{seed}", std::process::id()));
-        let settings = [
+        let log = std::env::temp_dir().join(format!("partita-{}-{}-{seed}", way.name(), std::process::id()));
+        let own = [
             ("PARTITA_SIM_TRACE", "1".to_owned()),
             ("PARTITA_SIM_SEED", seed.to_string()),
             ("PARTITA_SIM_LOG", log.to_str().unwrap().to_owned()),
             ("CHAINED_PARTS", parts.to_string()),
         ];
+        let settings = [&own[..], &of_way].concat();
         let jobs = start("child_runs_programs", ranks, &settings);
         for (rank, (succeeded, text)) in ends(jobs, None, Duration::from_secs(120)).into_iter().enumerate() {
             let said =
@@ -174,7 +216,7 @@ fn steps_with_messages_in_them_give_the_same_bits_and_no_host_waits() {
         }
         assert!(!log.exists(), "{}", std::fs::read_to_string(&log).unwrap());
     }
-    println!("ran: cuda-chained {ran}");
+    println!("ran: {} {ran}", way.name());
 }
 
 const REPLAYS: u64 = 48;
@@ -233,9 +275,16 @@ fn child_runs_programs() {
 /// Rank 1 fails at a point: the others name it within 5 s, and no process hangs.
 #[test]
 fn ranks_that_end_are_named_while_devices_wait_for_them() {
-    if !is_simulated() {
-        return;
-    }
+    ranks_fail(Way::Ipc);
+}
+
+#[test]
+fn ranks_that_end_are_named_while_devices_wait_for_them_by_nccl() {
+    ranks_fail(Way::Nccl);
+}
+
+fn ranks_fail(way: Way) {
+    let Some(of_way) = way.settings() else { return };
     let (mut ran, mut seed) = (0, 0);
     let passes: &[usize] = if std::env::var("PARTITA_FAULT_STRIDE").is_ok_and(|n| n == "1") {
         &[0, 1, 2, 3, 5, 8, 9, 13, 20]
@@ -252,12 +301,13 @@ fn ranks_that_end_are_named_while_devices_wait_for_them() {
                 // Those of the first steps, which the host makes.
                 let passes = passes + if point == "loop-replay" { 4 } else { 30 };
                 let fault = if own { String::new() } else { format!("1:{point}:{passes}:{kind}") };
-                let settings = [
+                let all = [
                     ("PARTITA_FAULT", fault.clone()),
                     ("CHAINED_FAULT", kind.to_owned()),
                     ("PARTITA_DEADLINE_SECONDS", "3".to_owned()),
                     ("PARTITA_SIM_SEED", seed.to_string()),
                 ];
+                let settings = [&all[..], &of_way].concat();
                 seed += 1;
                 let ranks = 2 + seed % 3;
                 let jobs = start("child_fails", ranks, &settings);
@@ -282,7 +332,7 @@ fn ranks_that_end_are_named_while_devices_wait_for_them() {
             }
         }
     }
-    println!("ran: cuda-chained-faults {ran}");
+    println!("ran: {}-faults {ran}", way.name());
 }
 
 #[test]
@@ -326,16 +376,24 @@ fn child_fails() {
 /// A rank that begins anew, because it has lost what the others still know, finds them again.
 #[test]
 fn ranks_that_begin_anew_are_met() {
-    if !is_simulated() {
-        return;
-    }
+    ranks_begin_anew(Way::Ipc);
+}
+
+#[test]
+fn ranks_that_begin_anew_are_met_by_nccl() {
+    ranks_begin_anew(Way::Nccl);
+}
+
+fn ranks_begin_anew(way: Way) {
+    let Some(of_way) = way.settings() else { return };
     for seed in 0..3 {
-        let jobs = start("child_begins_anew", 3, &[("PARTITA_SIM_SEED", seed.to_string())]);
+        let settings = [&[("PARTITA_SIM_SEED", seed.to_string())][..], &of_way].concat();
+        let jobs = start("child_begins_anew", 3, &settings);
         for (rank, (succeeded, text)) in ends(jobs, None, Duration::from_secs(60)).into_iter().enumerate() {
             assert!(succeeded, "rank {rank}, seed {seed}: {text}");
         }
     }
-    println!("ran: cuda-chained-anew 9");
+    println!("ran: {}-anew 9", way.name());
 }
 
 #[test]

@@ -11,11 +11,14 @@
 //! Messages of different steps of a cycle, of which there are at least two, share nothing: a rank may be a
 //! step ahead of its neighbours.
 //!
+//! Messages by NCCL, which is for ranks that do not map each other's memory, are groups of the library in the
+//! same graph: they need neither words nor memory of their own.
+//!
 //! A device whose neighbour has ended would wait for ever. A thread of each rank watches the others while its
 //! device has work. Once one of them fails, what the steps write is marked as lost, and the device's own
-//! words are released until its work is done.
+//! words are released until its work is done; NCCL's communicator is aborted by itself (`nccl.rs`).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -26,11 +29,12 @@ use partita_kernels::Access;
 use super::command::{Command, Op, Schedule};
 use super::ipc::IpcMemory;
 use super::message::{Message, Transport};
+use super::nccl::NcclLink;
 use super::place::MemorySpan;
 use crate::device::cuda::IpcHandle;
 use crate::device::{Allocation, Buffer, CopyRegion, Device, Stream, StreamGraphBuilder, WordOp, process_id};
 use crate::error::Result;
-use crate::wire::{Epoch, Ranks};
+use crate::wire::{Epoch, FailureCall, Ranks};
 
 /// A message of a cycle: the step, the other rank, and how many messages the step has sent to it, or expects
 /// from it, before.
@@ -40,7 +44,10 @@ type MessageKey = (usize, usize, usize);
 pub(crate) struct MessageOutline {
     ranks: Ranks,
     device: Device,
-    ipc: Arc<IpcMemory>,
+    /// Of messages in shared memory, if there are any.
+    ipc: Option<Arc<IpcMemory>>,
+    /// The other ranks of messages by NCCL, and their connection.
+    nccl: Option<(BTreeSet<usize>, Arc<NcclLink>)>,
     sent: BTreeMap<MessageKey, Vec<u64>>,
     received: BTreeMap<MessageKey, Vec<u64>>,
     /// Memory that the steps write.
@@ -82,48 +89,53 @@ fn message_of(op: &Op) -> Option<(&Message, bool)> {
 }
 
 impl MessageOutline {
-    /// The messages of the steps of a cycle, if all of them go from a device to a device of another process
-    /// and the device of this rank, which must be one, can wait for words.
+    /// The messages of the steps of a cycle, if all of them go from a device to a device of another process,
+    /// and the device of this rank, which must be one, can wait for words, or NCCL's groups are captured.
     pub fn of<'c>(
         ranks: &Ranks,
         steps: impl Iterator<Item = &'c [Command]>,
     ) -> Result<Option<MessageOutline>> {
         let (mut sent, mut received) = (BTreeMap::new(), BTreeMap::new());
-        let (mut here, mut memory): (Option<(&Device, &Arc<IpcMemory>)>, _) = (None, Vec::new());
+        let (mut device, mut shared, mut nccl) = (None, None, None);
+        let mut written = Vec::new();
         for (at, step) in steps.enumerate() {
             for (command, number) in step.iter().zip(numbered(step)) {
-                memory.extend(command.op.writes().cloned());
+                written.extend(command.op.writes().cloned());
+                if let Op::SendReceive { link, spans, .. } = &command.op {
+                    let (peers, _) = nccl.get_or_insert_with(|| (BTreeSet::new(), Arc::clone(link)));
+                    peers.extend(spans.iter().map(|span| span.peer));
+                }
                 let Some((message, is_sent)) = message_of(&command.op) else { continue };
-                let Some((peer, number)) = number else { return Ok(None) };
-                let (Message { memory, transport, ipc: Some(ipc), .. }, true) =
-                    (message, message.ranks == *ranks)
-                else {
+                let Some((peer, number)) = number.filter(|_| message.ranks == *ranks) else {
                     return Ok(None);
                 };
-                for span in memory {
-                    let (device, _) = *here.get_or_insert((&span.device, ipc));
-                    if *transport != Transport::Ipc || *device != span.device {
-                        return Ok(None);
-                    }
+                let Message { memory, transport, ipc, .. } = message;
+                if memory.iter().any(|span| *device.get_or_insert(&span.device) != &span.device) {
+                    return Ok(None);
+                }
+                match (transport, ipc) {
+                    (Transport::Nccl, _) => continue,
+                    (Transport::Ipc, Some(ipc)) => shared = Some(Arc::clone(ipc)),
+                    _ => return Ok(None),
                 }
                 let messages = if is_sent { &mut sent } else { &mut received };
                 messages.insert((at, peer, number), memory.iter().map(|span| span.bytes).collect());
             }
         }
-        let Some((device, ipc)) = here else { return Ok(None) };
-        if !device.has_words()? {
+        let Some(device) = device.cloned() else { return Ok(None) };
+        let is_captured = nccl.as_ref().is_none_or(|(_, link)| link.peers().is_captured());
+        if !is_captured || (shared.is_some() && !device.has_words()?) {
             return Ok(None);
         }
-        let (ranks, device, ipc) = (ranks.clone(), device.clone(), Arc::clone(ipc));
-        Ok(Some(MessageOutline { ranks, device, ipc, sent, received, written: memory }))
+        Ok(Some(MessageOutline { ranks: ranks.clone(), device, ipc: shared, nccl, sent, received, written }))
     }
 }
 
 /// Where a rank expects the words and the bytes of its messages, in memory that all others map.
 pub(crate) struct MessageOffer {
     outline: MessageOutline,
-    region: Buffer,
-    handle: IpcHandle,
+    /// None without messages in shared memory.
+    region: Option<(Buffer, IpcHandle)>,
     places: Places,
 }
 
@@ -160,18 +172,22 @@ impl MessageOffer {
             let Some((_, offsets)) = places.ready.get_mut(key) else { continue };
             offsets.extend(spans.iter().map(|bytes| take(*bytes, SPAN_PITCH)));
         }
-        let (region, handle) = outline.ipc.region(&outline.device, next.max(SPAN_PITCH))?;
-        let mut begin = vec![0; words as usize];
-        places.free.values().for_each(|&at| begin[at as usize] = 1);
-        outline.device.upload(region.allocation(), 0, &begin)?;
-        outline.device.wait()?;
-        Ok(MessageOffer { outline, region, handle, places })
+        let region = |ipc: &Arc<IpcMemory>| ipc.region(&outline.device, next.max(SPAN_PITCH));
+        let region = outline.ipc.as_ref().map(region).transpose()?;
+        if let Some((region, _)) = &region {
+            let mut begin = vec![0; words as usize];
+            places.free.values().for_each(|&at| begin[at as usize] = 1);
+            outline.device.upload(region.allocation(), 0, &begin)?;
+            outline.device.wait()?;
+        }
+        Ok(MessageOffer { outline, region, places })
     }
 
     /// For the other ranks.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut numbers =
-            vec![u64::from(process_id()), self.region.allocation().id, self.region.allocation().bytes];
+        let memory = self.region.as_ref().map(|(region, handle)| (region.allocation(), handle.0));
+        let (id, bytes) = memory.as_ref().map_or((0, 0), |(memory, _)| (memory.id, memory.bytes));
+        let mut numbers = vec![u64::from(process_id()), id, bytes];
         let key = |key: &MessageKey| [key.0 as u64, key.1 as u64, key.2 as u64];
         numbers.push(self.places.free.len() as u64);
         for (of, at) in &self.places.free {
@@ -183,12 +199,13 @@ impl MessageOffer {
             numbers.extend(spans.iter().zip(bytes).flat_map(|(at, bytes)| [*at, *bytes]));
         }
         let numbers = numbers.into_iter().flat_map(u64::to_le_bytes);
-        self.handle.0.into_iter().chain(numbers).collect()
+        memory.map_or([0; 64], |(_, handle)| handle).into_iter().chain(numbers).collect()
     }
 
     /// The messages, with the offers of all ranks; `None` if these do not fit together.
     pub fn accept(self, offers: &[Vec<u8>]) -> Result<Option<StreamMessages>> {
-        let MessageOffer { outline, region, places, .. } = self;
+        let MessageOffer { outline, region, places } = self;
+        let region = region.map(|(region, _)| region);
         let rank = outline.ranks.rank();
         let (mut others, mut processes): (HashMap<usize, (Buffer, Places)>, _) = (HashMap::new(), Vec::new());
         let mut lengths: HashMap<(usize, MessageKey), Vec<u64>> = HashMap::new();
@@ -199,7 +216,8 @@ impl MessageOffer {
             let Some(offer) = offers.get(peer).and_then(|bytes| OtherOffer::of_bytes(bytes)) else {
                 return Ok(None);
             };
-            let mapped = outline.ipc.map(peer, &outline.device, offer.handle, offer.number, offer.bytes)?;
+            let Some(ipc) = &outline.ipc else { return Ok(None) };
+            let mapped = ipc.map(peer, &outline.device, offer.handle, offer.number, offer.bytes)?;
             lengths.extend(offer.lengths.into_iter().map(|(key, bytes)| ((peer, key), bytes)));
             processes.push((peer, offer.process));
             others.insert(peer, (mapped, offer.places));
@@ -209,26 +227,31 @@ impl MessageOffer {
         };
         let mut messages = HashMap::new();
         for (&(step, peer, number), spans) in &outline.sent {
+            let Some(region) = &region else { return Ok(None) };
             let theirs = (step, rank, number);
             let (memory, other) = &others[&peer];
             let Some((ready, offsets)) = other.ready.get(&theirs) else { return Ok(None) };
             if lengths.get(&(peer, theirs)) != Some(spans) {
                 return Ok(None);
             }
-            let take = word(&region, places.free[&(step, peer, number)], false);
+            let take = word(region, places.free[&(step, peer, number)], false);
             let (give, spans) = (word(memory, *ready, true), views(memory, offsets, spans)?);
             messages.insert(((step, peer, number), true), Channel { take, give, spans });
         }
         for (&(step, peer, number), spans) in &outline.received {
+            let Some(region) = &region else { return Ok(None) };
             let (memory, other) = &others[&peer];
             let Some(free) = other.free.get(&(step, rank, number)) else { return Ok(None) };
             let (ready, offsets) = &places.ready[&(step, peer, number)];
-            let (take, give) = (word(&region, *ready, false), word(memory, *free, true));
-            let spans = views(&region, offsets, spans)?;
+            let (take, give) = (word(region, *ready, false), word(memory, *free, true));
+            let spans = views(region, offsets, spans)?;
             messages.insert(((step, peer, number), false), Channel { take, give, spans });
         }
         let words = places.free.into_values().chain(places.ready.into_values().map(|(ready, _)| ready));
-        let MessageOutline { ranks, device, ipc, written, .. } = outline;
+        let MessageOutline { ranks, device, ipc, nccl, written, .. } = outline;
+        if let Some((peers, link)) = &nccl {
+            processes.extend(link.processes(peers.iter().copied()));
+        }
         let watched = Watched {
             ranks,
             device,
@@ -236,15 +259,24 @@ impl MessageOffer {
             words: words.collect(),
             written,
             processes,
+            nccl,
             launches: AtomicU64::new(0),
             is_over: Mutex::new(false),
             over: Condvar::new(),
         };
         let watched = Arc::new(watched);
+        // Before NCCL lets the device go on, which happens as soon as a rank has failed.
+        let losing = Arc::downgrade(&watched);
+        let on_failure: Arc<FailureCall> =
+            Arc::new(move |reason| losing.upgrade().iter().for_each(|watched| watched.lose(reason)));
+        if watched.nccl.is_some() {
+            watched.ranks.on_failure(&on_failure);
+        }
         let watching = Arc::clone(&watched);
         let thread = std::thread::Builder::new().name("partita-watch".to_owned());
         let Ok(watch) = thread.spawn(move || watching.watch()) else { return Ok(None) };
-        Ok(Some(StreamMessages { messages, region, ipc, watched, watch: Some(watch), process: process_id() }))
+        let (watch, process, shared) = (Some(watch), process_id(), ipc.zip(region));
+        Ok(Some(StreamMessages { messages, shared, watched, watch, process, _on_failure: on_failure }))
     }
 }
 
@@ -297,11 +329,13 @@ fn views(memory: &Buffer, offsets: &[u64], lengths: &[u64]) -> Result<Vec<Buffer
 pub(crate) struct StreamMessages {
     /// By message, and whether it is sent.
     messages: HashMap<(MessageKey, bool), Channel>,
-    region: Buffer,
-    ipc: Arc<IpcMemory>,
+    /// Of messages in shared memory: where they are received.
+    shared: Option<(Arc<IpcMemory>, Buffer)>,
     watched: Arc<Watched>,
     watch: Option<JoinHandle<()>>,
     process: u32,
+    /// The wire has it for as long as it is here.
+    _on_failure: Arc<FailureCall>,
 }
 
 /// The commands of a step, and what its messages need around each.
@@ -421,7 +455,7 @@ impl Drop for StreamMessages {
         // It does not panic, and there is nobody to tell.
         let _ = watch.join();
         // Others may still give words in it, until they, too, have nothing under way.
-        self.ipc.keep_region(&self.region);
+        self.shared.iter().for_each(|(ipc, region)| ipc.keep_region(region));
     }
 }
 
@@ -429,16 +463,21 @@ impl Drop for StreamMessages {
 struct Watched {
     ranks: Ranks,
     device: Device,
-    region: Buffer,
+    region: Option<Buffer>,
     words: Vec<u64>,
     written: Vec<Arc<Allocation>>,
     /// Of the ranks with messages to or from this one.
     processes: Vec<(usize, u64)>,
+    /// Those with messages by NCCL, and their connection.
+    nccl: Option<(BTreeSet<usize>, Arc<NcclLink>)>,
     /// The number of launches.
     launches: AtomicU64,
     is_over: Mutex<bool>,
     over: Condvar,
 }
+
+/// The time that the wire has to say which rank has failed, where NCCL says that one has.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// The time between two looks.
 const LOOK: Duration = Duration::from_millis(10);
@@ -446,7 +485,7 @@ const LOOK: Duration = Duration::from_millis(10);
 impl Watched {
     fn watch(&self) {
         let mut done = 0;
-        let mut stopped: Stopped = HashMap::new();
+        let (mut stopped, mut refused): (Stopped, Option<Instant>) = Default::default();
         loop {
             let is_over = self.is_over.lock().unwrap_or_else(PoisonError::into_inner);
             let (is_over, _) = self.over.wait_timeout(is_over, LOOK).unwrap_or_else(PoisonError::into_inner);
@@ -461,13 +500,30 @@ impl Watched {
                 continue;
             }
             let failure = self.ranks.poll().err().or_else(|| self.look_for_stopped(&mut stopped));
-            if let Some(failure) = failure {
-                let reason = failure.to_string();
-                self.written.iter().for_each(|memory| drop(memory.lost.set(reason.clone())));
+            if let Some(failure) = failure.or_else(|| self.look_at_peers(&mut refused)) {
+                self.lose(&failure.to_string());
                 // Words that the device has passed are set back by it, so it may need this several times.
-                let _ = self.device.release_words(self.region.allocation(), &self.words);
+                let release = |region: &Buffer| self.device.release_words(region.allocation(), &self.words);
+                let _ = self.region.as_ref().map(release);
             }
         }
+    }
+
+    /// What the steps write is lost, if they may still be under way.
+    fn lose(&self, reason: &str) {
+        if self.launches.load(Ordering::Acquire) > 0 && !self.device.is_done().unwrap_or(false) {
+            self.written.iter().for_each(|memory| drop(memory.lost.set(reason.to_owned())));
+        }
+    }
+
+    /// The failure of NCCL, once nobody has told a better reason for a moment.
+    fn look_at_peers(&self, since: &mut Option<Instant>) -> Option<crate::error::Error> {
+        let (peers, link) = self.nccl.as_ref()?;
+        let refusal = link.peers().is_ready().err()?;
+        if since.get_or_insert_with(Instant::now).elapsed() < GRACE {
+            return None;
+        }
+        Some(self.ranks.fail(peers.first().copied()?, refusal.to_string()))
     }
 
     /// Waits until the device has done what was launched.
@@ -506,7 +562,7 @@ impl Watched {
 type Stopped = HashMap<usize, (Instant, Instant)>;
 
 /// Whether a process of this machine is stopped, as far as the system says.
-fn is_stopped(process: u64) -> bool {
+pub(super) fn is_stopped(process: u64) -> bool {
     let Ok(text) = std::fs::read_to_string(format!("/proc/{process}/stat")) else { return false };
     // The state follows the name, which is in parentheses and may have some itself.
     text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']))

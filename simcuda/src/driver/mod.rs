@@ -43,6 +43,7 @@ mod abi;
 mod calls;
 mod config;
 mod exchange;
+mod foreign;
 mod memory;
 mod order;
 mod queue;

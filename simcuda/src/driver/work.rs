@@ -2,6 +2,7 @@
 //! graphs.
 
 use super::abi::Code;
+use super::foreign::Foreign;
 use super::order::{Clock, Mark};
 use crate::machine::{Fault, Kind as Fail};
 use crate::ptx::Program;
@@ -81,6 +82,8 @@ pub enum Work {
         address: u64,
         value: u64,
     },
+    /// Work of a library beside the driver.
+    Foreign(Arc<Foreign>),
     /// The beginning or end of a graph.
     Nothing,
 }
@@ -121,6 +124,7 @@ pub fn replayable(work: &Work) -> bool {
         Work::Release { .. } => false,
         Work::Kernel(_) | Work::Copy { .. } | Work::Fill { .. } => true,
         Work::Record { .. } | Work::Await { .. } | Work::Put { .. } | Work::Nothing => true,
+        Work::Foreign(_) => true,
     }
 }
 

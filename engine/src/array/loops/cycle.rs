@@ -293,7 +293,7 @@ impl Cycle {
         }
         self.steps = replay_steps(&recorded, &self.leases)?;
         let first = exchange(&recorded).unwrap_or(0);
-        if recorded.iter().flat_map(|step| &step.schedule).any(|command| command.op.exports()) {
+        if recorded.iter().flat_map(|step| &step.schedule).any(|command| command.op.is_of_streams()) {
             self.recorded.clone_from(&recorded);
         }
         let tiles = if most > 1 { tiled_rounds(&recorded, first, most, &self.leases)? } else { None };

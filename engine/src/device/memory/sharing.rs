@@ -222,11 +222,16 @@ impl Device {
         self.ipc(|gpu| gpu.is_done())
     }
 
+    /// What no other device of any machine has.
+    pub(crate) fn identity(&self) -> Result<String> {
+        self.ipc(|gpu| gpu.identity())
+    }
+
     fn on_shared(&self, call: impl FnOnce(&dyn Sharing) -> DriverResult<()>) -> Result<()> {
         self.driver().sharing().map_or(Ok(()), call).map_err(|e| self.failed(e))
     }
 
-    fn ipc<T>(&self, call: impl FnOnce(&dyn Sharing) -> DriverResult<T>) -> Result<T> {
+    pub(in crate::device) fn ipc<T>(&self, call: impl FnOnce(&dyn Sharing) -> DriverResult<T>) -> Result<T> {
         self.usable()?;
         let Some(gpu) = self.driver().sharing() else {
             let remedy = "send the values to the other process instead";
