@@ -229,7 +229,10 @@ impl Sharing for CudaDevice {
     }
 
     fn identity(&self) -> DriverResult<String> {
-        let uuid = result::device::get_uuid(self.primary.device).during("asking which device it is")?;
+        let mut uuid = sys::CUuuid { bytes: [0; 16] };
+        // SAFETY: the place is a local; the device is the driver's.
+        let outcome = unsafe { sys::cuDeviceGetUuid_v2(&mut uuid, self.primary.device) }.result();
+        outcome.during("asking which device it is")?;
         Ok(uuid.bytes.iter().map(|byte| format!("{:02x}", *byte as u8)).collect())
     }
 
