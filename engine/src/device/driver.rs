@@ -111,8 +111,9 @@ pub(crate) struct WordOp {
 #[derive(Clone, Copy)]
 #[cfg_attr(not(feature = "cuda"), expect(dead_code))]
 pub(in crate::device) enum StreamWork<'a> {
-    /// The arguments of [`Driver::launch`].
-    Jobs { on: &'a dyn Driver, stream: Stream, jobs: &'a [Job] },
+    /// The arguments of [`Driver::launch`], and the byte of the device's memory where a 64-bit word is: the
+    /// kernels do nothing if it is not 0.
+    Jobs { on: &'a dyn Driver, stream: Stream, jobs: &'a [Job], guard: Option<(&'a Allocation, u64)> },
     /// The arguments of [`Driver::copy_to`].
     Copy { source: DriverPlace<'a>, target: DriverPlace<'a>, stream: Stream, bytes: u64 },
     /// Operations on words of the device's memory.

@@ -9,7 +9,8 @@
 
 use std::any::Any;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Instant;
 
 use partita_kernels::Subnormals;
@@ -34,6 +35,22 @@ struct DeviceState {
     programs: Mutex<Programs>,
     /// Held by one evaluation at a time, see [`DeviceLocks`](super::DeviceLocks).
     lock: Mutex<()>,
+    /// Work on it that may turn out not to have been done.
+    watches: Mutex<Vec<Weak<dyn Watch>>>,
+    /// Whether there is such work.
+    is_watched: AtomicBool,
+    /// Counts changes of contents that were queued by no work.
+    changes: AtomicU64,
+}
+
+/// Work of a device that may turn out not to have been done, although the device did all it was given.
+pub(crate) trait Watch: Send + Sync {
+    /// Memory is written by what is queued now, from what such work may have written.
+    fn wrote(&self, memory: &Allocation);
+
+    /// Once a rank has failed: waits until it is known what the memory that it writes holds; before, `waits`
+    /// for the work.
+    fn settle(&self, waits: bool) -> Result<()>;
 }
 
 impl PartialEq for Device {
@@ -59,6 +76,9 @@ impl Device {
             pool: Mutex::new(Pool::new(config().budget_bytes)),
             programs: Mutex::new(Programs::new(config().program_bytes)),
             lock: Mutex::default(),
+            watches: Mutex::default(),
+            is_watched: AtomicBool::new(false),
+            changes: AtomicU64::new(0),
         }))
     }
 
@@ -268,6 +288,7 @@ impl Device {
         memory: &Allocation,
     ) -> Result<()> {
         self.check_memory(operation, memory)?;
+        self.watches().iter().for_each(|watch| watch.wrote(memory));
         if !memory.read_only {
             return Ok(());
         }
@@ -346,6 +367,10 @@ pub(crate) struct CopyRegion<'a> {
 pub struct Download {
     device: Device,
     transit: Box<dyn Any + Send>,
+    /// The device's changes when it began.
+    changes: u64,
+    /// Why the memory's contents are lost, if they are.
+    lost: Arc<OnceLock<String>>,
 }
 
 impl Device {
@@ -384,9 +409,55 @@ impl Device {
         self.usable()?;
         self.check_memory("download", from)?;
         from.check_range("download", offset_bytes, out.len() as u64)?;
-        self.driver().download(stream, from, offset_bytes, out).map_err(|e| self.failed(e))?;
+        let changes = self.changes();
+        let mut read = || self.driver().download(stream, from, offset_bytes, out).map_err(|e| self.failed(e));
+        read()?;
+        self.settle(true)?;
+        if self.changes() != changes {
+            read()?;
+        }
         // It may have been lost while this waited.
         self.check_memory("download", from)
+    }
+
+    /// Watches work of the device from now on, as long as somebody has the watch.
+    pub(crate) fn watch(&self, watch: &Arc<dyn Watch>) {
+        let mut watches = self.0.watches.lock().unwrap_or_else(PoisonError::into_inner);
+        watches.push(Arc::downgrade(watch));
+        self.0.is_watched.store(true, Ordering::Release);
+    }
+
+    fn watches(&self) -> Vec<Arc<dyn Watch>> {
+        if !self.0.is_watched.load(Ordering::Acquire) {
+            return Vec::new();
+        }
+        let mut watches = self.0.watches.lock().unwrap_or_else(PoisonError::into_inner);
+        watches.retain(|watch| watch.strong_count() > 0);
+        self.0.is_watched.store(!watches.is_empty(), Ordering::Release);
+        watches.iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// See [`Watch::settle`].
+    pub(crate) fn settle(&self, waits: bool) -> Result<()> {
+        self.watches().iter().try_for_each(|watch| watch.settle(waits))
+    }
+
+    fn changes(&self) -> u64 {
+        self.0.changes.load(Ordering::Acquire)
+    }
+
+    /// Contents of memory have changed that may have been read before.
+    pub(super) fn changed(&self) {
+        self.0.changes.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Refuses memory whose contents are lost, before others read it.
+    ///
+    /// # Errors
+    /// The loss; if the device fails.
+    pub fn check_contents(&self, memory: &Allocation) -> Result<()> {
+        self.settle(false)?;
+        self.check_memory("sharing memory", memory)
     }
 
     /// Copies bytes of this device's memory to memory of another one, behind all work queued on both so far;
@@ -439,7 +510,8 @@ impl Device {
         from.check_range("start_download", offset_bytes, bytes as u64)?;
         let transit = self.driver().start_download(stream, from, offset_bytes, bytes);
         let transit = transit.map_err(|e| self.failed(e))?;
-        Ok(transit.map(|transit| Download { device: self.clone(), transit }))
+        let (device, changes, lost) = (self.clone(), self.changes(), Arc::clone(&from.lost));
+        Ok(transit.map(|transit| Download { device, transit, changes, lost }))
     }
 }
 
@@ -449,9 +521,13 @@ impl Download {
     /// # Errors
     /// If the driver fails, or work queued before had failed.
     pub fn finish(self, out: &mut [u8]) -> Result<()> {
-        let Download { device, transit } = self;
+        let Download { device, transit, changes, lost } = self;
         device.usable()?;
-        device.driver().finish_download(transit, out).map_err(|e| device.failed(e))
+        device.driver().finish_download(transit, out).map_err(|e| device.failed(e))?;
+        device.settle(true)?;
+        let changed = (device.changes() != changes).then_some("a rank failed while it was read");
+        let reason = lost.get().map(String::as_str).or(changed);
+        reason.map_or(Ok(()), |reason| Err(Error::of_driver(device.name(), reason.to_owned())))
     }
 }
 

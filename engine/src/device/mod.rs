@@ -27,10 +27,10 @@ pub mod wgpu;
 
 pub(crate) use driver::WordOp;
 pub use driver::{DeviceKind, GroupedSpan, Job, Program, Stream, SubnormalTrial};
-pub(crate) use handle::CopyRegion;
 pub use handle::{Buffer, Device, Download, Timestamp};
+pub(crate) use handle::{CopyRegion, Watch};
 pub use launch::compared_launches;
-pub(crate) use launch::{RecordedWork, Recording, StreamGraph, StreamGraphBuilder, Sweep};
+pub(crate) use launch::{GuardWord, RecordedWork, Recording, StreamGraph, StreamGraphBuilder, Sweep};
 pub use lock::check_fork;
 pub(crate) use lock::{DeviceLocks, process_id};
 pub use memory::{Allocation, Foreign, LentMemory, MemoryUse};

@@ -292,6 +292,51 @@ fn upload(device: &Device, list: &[i64], dtype: DType) -> Result<Buffer> {
     Ok(buffer)
 }
 
+/// A launch that copies bytes between two memories of one device.
+pub(super) fn copy_bytes(
+    device: &Device,
+    bytes: u64,
+    (from, to): ((&Arc<Allocation>, u64), (&Arc<Allocation>, u64)),
+) -> Result<Command> {
+    let fits = |dtype: &DType| (bytes | from.1 | to.1).is_multiple_of(dtype.size_bytes() as u64);
+    let dtype = [DType::U64, DType::U32, DType::U16].into_iter().find(fits).unwrap_or(DType::U8);
+    let size = dtype.size_bytes() as u64;
+    let end = |(memory, offset): (&Arc<Allocation>, u64)| {
+        (Arc::clone(memory), View { offset: (offset / size) as i64, strides: vec![1] })
+    };
+    let copy = BoxCopy { from: end(from), to: end(to) };
+    copy_boxes(device, &[(bytes / size) as i64], &[copy], CopyMode { dtype, add: false })
+}
+
+/// The kernel of a latch: a word that is not 0 once another one was, or one of those that came with so many
+/// messages; it goes with the messages instead if they are sent. A count has 1 more while it is 0.
+pub(super) fn latch(device: &Device, is_sent: bool, messages: usize) -> Result<Arc<Program>> {
+    let name = if is_sent { "latch_sent" } else { "latch_received" };
+    device.compile_known((name, 1, messages, DType::U64), || {
+        let mut k = Builder::new(name, 1);
+        let (halt, guard) = (k.input(DType::U64), k.output(DType::U64));
+        let (count, memory) = (k.inout(DType::U64), k.inout(DType::U64));
+        let (old, halted) = (k.load(memory, &[0]), k.load(halt, &[0]));
+        let mut word = k.binary(BinaryOp::Or, old, halted);
+        let mut sent = Vec::new();
+        for _ in 0..messages {
+            if is_sent {
+                sent.push(k.output(DType::U64));
+            } else {
+                let message = k.input(DType::U64);
+                let came = k.load(message, &[0]);
+                word = k.binary(BinaryOp::Or, word, came);
+            }
+        }
+        let (one, counted) = (k.int(DType::U64, 1), k.load(count, &[0]));
+        let halts = k.binary(BinaryOp::Min, word, one);
+        let more = k.binary(BinaryOp::Sub, one, halts);
+        let sum = k.binary(BinaryOp::Add, counted, more);
+        let own = [(guard, word), (count, sum), (memory, word)];
+        Ok(k.elementwise(&own.into_iter().chain(sent.into_iter().map(|to| (to, word))).collect::<Vec<_>>())?)
+    })
+}
+
 fn launch(
     device: &Device,
     program: Arc<Program>,

@@ -9,6 +9,7 @@ mod message;
 mod nccl;
 mod place;
 mod stream_messages;
+mod watch;
 
 pub use command::{Command, Op, Schedule};
 pub(crate) use command::{execute, queue, run};
@@ -20,3 +21,4 @@ pub use message::{Message, MessageDownload, Transport};
 pub use nccl::NcclLink;
 pub use place::{MemorySpan, Place, c_strides, contiguous_in, offset_in, span_bytes};
 pub(crate) use stream_messages::{ChainedStep, MessageOffer, MessageOutline, StreamMessages};
+pub(crate) use watch::{GuardedStep, GuardedSteps, GuardedWrites};

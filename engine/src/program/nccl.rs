@@ -11,11 +11,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::link_table::{agree, pattern};
-use super::stream_messages::is_stopped;
+use super::watch::is_stopped;
 use crate::config::config;
 use crate::device::cuda::{nccl_id, nccl_version};
 use crate::device::{Buffer, Device, DevicePeers, GroupedSpan, Stream};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::wire::{FailureCall, Ranks};
 
 /// What is refused, in words.
@@ -33,6 +33,8 @@ pub struct NcclLink {
 
 /// The bytes of the trial's messages.
 const TRIAL_BYTES: usize = 1 << 12;
+/// The time that the wire has to say which rank has failed, where NCCL says that one has.
+pub(super) const GRACE: Duration = Duration::from_secs(1);
 const MOMENT: Duration = Duration::from_micros(50);
 
 /// What a rank says of itself.
@@ -119,36 +121,41 @@ impl NcclLink {
 
     /// Queues a group of messages.
     pub(super) fn send_receive(&self, stream: Stream, ranks: &Ranks, spans: &[GroupedSpan]) -> Result<()> {
-        let queued = self.peers.exchange(stream, spans);
         let peers: Vec<usize> = spans.iter().map(|span| span.peer).collect();
-        self.wait_until(ranks, &peers, queued.map(|()| true), || self.peers.is_ready())?;
-        self.peers.mark(stream)
+        let failed = |error| self.failed(ranks, &peers, error);
+        self.peers.exchange(stream, spans).map_err(failed)?;
+        self.wait_until(ranks, &peers, || self.peers.is_ready())?;
+        self.peers.mark(stream).map_err(failed)
     }
 
     /// Waits until the latest group is done. The time until this device has come to it does not count.
     pub(super) fn wait(&self, ranks: &Ranks, peers: &[usize]) -> Result<()> {
-        while !self.peers.has_begun()? {
+        while !self.peers.has_begun().map_err(|error| self.failed(ranks, peers, error))? {
             ranks.poll()?;
             std::thread::sleep(MOMENT);
         }
-        self.wait_until(ranks, peers, Ok(true), || self.peers.is_done())
+        self.wait_until(ranks, peers, || self.peers.is_done())
     }
 
-    /// Waits until it is so; the failure of the library is one of the ranks.
-    fn wait_until(
-        &self,
-        ranks: &Ranks,
-        peers: &[usize],
-        begun: Result<bool>,
-        mut is_so: impl FnMut() -> Result<bool>,
-    ) -> Result<()> {
-        let failed = |error: crate::error::Error| match ranks.failure() {
-            Some(failure) => failure,
-            None => ranks.fail(ranks.rank(), error.to_string()),
-        };
-        begun.map_err(failed)?;
-        let at_fault = || self.stopped().or(peers.first().copied()).unwrap_or_else(|| ranks.rank());
-        ranks.wait_until(at_fault, || is_so().map_err(failed))
+    fn wait_until(&self, ranks: &Ranks, peers: &[usize], is_so: impl Fn() -> Result<bool>) -> Result<()> {
+        let is_so = || is_so().map_err(|error| self.failed(ranks, peers, error));
+        ranks.wait_until(|| self.at_fault(ranks, peers), is_so)
+    }
+
+    /// The failure of the library as that of a rank: the one that the wire names, where it does.
+    fn failed(&self, ranks: &Ranks, peers: &[usize], error: Error) -> Error {
+        let begin = Instant::now();
+        while begin.elapsed() < GRACE {
+            if let Err(failure) = ranks.poll() {
+                return failure;
+            }
+            std::thread::sleep(MOMENT);
+        }
+        ranks.fail(self.at_fault(ranks, peers), error.to_string())
+    }
+
+    fn at_fault(&self, ranks: &Ranks, peers: &[usize]) -> usize {
+        self.stopped().or(peers.first().copied()).unwrap_or_else(|| ranks.rank())
     }
 
     /// A rank of this machine whose process is stopped.

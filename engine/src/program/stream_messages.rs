@@ -14,25 +14,26 @@
 //! Messages by NCCL, which is for ranks that do not map each other's memory, are groups of the library in the
 //! same graph: they need neither words nor memory of their own.
 //!
-//! A device whose neighbour has ended would wait for ever. A thread of each rank watches the others while its
-//! device has work. Once one of them fails, what the steps write is marked as lost, and the device's own
-//! words are released until its work is done; NCCL's communicator is aborted by itself (`nccl.rs`).
+//! When a rank fails, `watch` ends the others' waits.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
-use partita_kernels::Access;
+use partita_kernels::{Access, Launch, View};
 
 use super::command::{Command, Op, Schedule};
+use super::copies::{copy_bytes, latch};
 use super::ipc::IpcMemory;
 use super::message::{Message, Transport};
 use super::nccl::NcclLink;
 use super::place::MemorySpan;
+use super::watch::{GuardedSteps, HALT, Watched};
 use crate::device::cuda::IpcHandle;
-use crate::device::{Allocation, Buffer, CopyRegion, Device, Stream, StreamGraphBuilder, WordOp, process_id};
+use crate::device::{
+    Allocation, Buffer, Device, GuardWord, Job, Stream, StreamGraph, StreamGraphBuilder, Watch, WordOp,
+    process_id,
+};
 use crate::error::Result;
 use crate::wire::{Epoch, FailureCall, Ranks};
 
@@ -137,6 +138,7 @@ pub(crate) struct MessageOffer {
     /// None without messages in shared memory.
     region: Option<(Buffer, IpcHandle)>,
     places: Places,
+    guards: Buffer,
 }
 
 /// By message: of sent ones the place of `free`; of received ones those of `ready` and of the spans.
@@ -148,6 +150,15 @@ struct Places {
 
 /// Words lie so far apart that two are in no common line of a cache.
 const WORD_PITCH: u64 = 128;
+/// A message begins with a word that is not 0 if it is none, so far behind the word `ready`.
+const FALSE: u64 = 64;
+/// The count of true waits, a count of nothing, what the latch remembers, and the words that guard launches
+/// of a graph.
+const GUARDS: usize = 512;
+/// The first of those.
+const FIRST_GUARD: usize = 3;
+/// The most messages between which a stream waits once.
+const MOST_LATCHED: usize = 32;
 /// Spans begin at multiples of this.
 const SPAN_PITCH: u64 = 256;
 
@@ -161,6 +172,8 @@ impl MessageOffer {
             next += bytes.next_multiple_of(pitch);
             first
         };
+        // The word `halt`.
+        take(8, WORD_PITCH);
         for key in outline.sent.keys() {
             places.free.insert(*key, take(8, WORD_PITCH));
         }
@@ -178,9 +191,11 @@ impl MessageOffer {
             let mut begin = vec![0; words as usize];
             places.free.values().for_each(|&at| begin[at as usize] = 1);
             outline.device.upload(region.allocation(), 0, &begin)?;
-            outline.device.wait()?;
         }
-        Ok(MessageOffer { outline, region, places })
+        let guards = outline.device.alloc(8 * GUARDS as u64)?;
+        outline.device.upload(guards.allocation(), 0, &[0; 8 * GUARDS])?;
+        outline.device.wait()?;
+        Ok(MessageOffer { outline, region, places, guards })
     }
 
     /// For the other ranks.
@@ -204,7 +219,7 @@ impl MessageOffer {
 
     /// The messages, with the offers of all ranks; `None` if these do not fit together.
     pub fn accept(self, offers: &[Vec<u8>]) -> Result<Option<StreamMessages>> {
-        let MessageOffer { outline, region, places } = self;
+        let MessageOffer { outline, region, places, guards } = self;
         let region = region.map(|(region, _)| region);
         let rank = outline.ranks.rank();
         let (mut others, mut processes): (HashMap<usize, (Buffer, Places)>, _) = (HashMap::new(), Vec::new());
@@ -236,7 +251,8 @@ impl MessageOffer {
             }
             let take = word(region, places.free[&(step, peer, number)], false);
             let (give, spans) = (word(memory, *ready, true), views(memory, offsets, spans)?);
-            messages.insert(((step, peer, number), true), Channel { take, give, spans });
+            let is_false = (Arc::clone(memory.allocation()), ready + FALSE);
+            messages.insert(((step, peer, number), true), Channel { take, give, spans, is_false });
         }
         for (&(step, peer, number), spans) in &outline.received {
             let Some(region) = &region else { return Ok(None) };
@@ -245,13 +261,15 @@ impl MessageOffer {
             let (ready, offsets) = &places.ready[&(step, peer, number)];
             let (take, give) = (word(region, *ready, false), word(memory, *free, true));
             let spans = views(region, offsets, spans)?;
-            messages.insert(((step, peer, number), false), Channel { take, give, spans });
+            let is_false = (Arc::clone(region.allocation()), ready + FALSE);
+            messages.insert(((step, peer, number), false), Channel { take, give, spans, is_false });
         }
         let words = places.free.into_values().chain(places.ready.into_values().map(|(ready, _)| ready));
         let MessageOutline { ranks, device, ipc, nccl, written, .. } = outline;
         if let Some((peers, link)) = &nccl {
             processes.extend(link.processes(peers.iter().copied()));
         }
+        let (guarded, state, change) = Default::default();
         let watched = Watched {
             ranks,
             device,
@@ -260,15 +278,17 @@ impl MessageOffer {
             written,
             processes,
             nccl,
-            launches: AtomicU64::new(0),
-            is_over: Mutex::new(false),
-            over: Condvar::new(),
+            guards,
+            guarded,
+            state,
+            change,
         };
         let watched = Arc::new(watched);
+        watched.device.watch(&(Arc::clone(&watched) as Arc<dyn Watch>));
         // Before NCCL lets the device go on, which happens as soon as a rank has failed.
-        let losing = Arc::downgrade(&watched);
+        let halted = Arc::downgrade(&watched);
         let on_failure: Arc<FailureCall> =
-            Arc::new(move |reason| losing.upgrade().iter().for_each(|watched| watched.lose(reason)));
+            Arc::new(move |reason| halted.upgrade().iter().for_each(|watched| watched.halt(reason)));
         if watched.nccl.is_some() {
             watched.ranks.on_failure(&on_failure);
         }
@@ -318,6 +338,8 @@ struct Channel {
     take: [WordOp; 1],
     give: [WordOp; 1],
     spans: Vec<Buffer>,
+    /// Where the word is that says that it is none.
+    is_false: (Arc<Allocation>, u64),
 }
 
 /// Spans of memory, as memory of their own.
@@ -348,15 +370,15 @@ pub(crate) struct ChainedStep<'m> {
 #[derive(Default)]
 struct Around<'m> {
     takes: Vec<(Stream, &'m Channel)>,
-    /// The message of the command, if it is copied.
-    copied: Option<&'m Channel>,
+    /// The copies of the message of the command, if it is copied.
+    copies: Schedule,
     gives: Vec<(Stream, &'m Channel)>,
 }
 
 impl StreamMessages {
     /// A step whose messages are these. Kernels that pack a message write it where its receiver expects it,
     /// and those that unpack it read it there, if nothing else uses its memory here.
-    pub fn step(&self, step: usize, schedule: &Schedule) -> ChainedStep<'_> {
+    pub fn step(&self, step: usize, schedule: &Schedule) -> Result<ChainedStep<'_>> {
         let mut around: Vec<Around> = schedule.iter().map(|_| Around::default()).collect();
         let mut moved: HashMap<u64, Arc<Allocation>> = HashMap::new();
         let mut uses: HashMap<u64, Vec<(usize, Access)>> = HashMap::new();
@@ -400,7 +422,12 @@ impl StreamMessages {
                     }
                 }
             } else {
-                around[at].copied = Some(channel);
+                let device = &self.watched.device;
+                let copies = message.memory.iter().zip(&channel.spans).map(|(span, view)| {
+                    let ends = ((&span.allocation, span.offset), (view.allocation(), 0));
+                    copy_bytes(device, span.bytes, if is_sent { ends } else { (ends.1, ends.0) })
+                });
+                around[at].copies = copies.map(|copy| Ok(copy?.on(*stream))).collect::<Result<Schedule>>()?;
             }
             around[first].takes.push((*stream, channel));
             around[last].gives.push((*stream, channel));
@@ -413,29 +440,84 @@ impl StreamMessages {
                 }
             }
         }
-        ChainedStep { device: &self.watched.device, commands, around }
+        Ok(ChainedStep { device: &self.watched.device, commands, around })
     }
 
-    /// A graph with such messages has been launched.
-    pub fn launched(&self) {
-        self.watched.launches.fetch_add(1, Ordering::Release);
+    /// Launches a graph of so many steps with such messages.
+    ///
+    /// # Errors
+    /// A rank has failed; the device's.
+    pub fn launch(&self, steps: u64, graph: &StreamGraph) -> Result<()> {
+        self.watched.launch(steps, || graph.launch())
+    }
+
+    /// All launches of the steps are guarded.
+    pub fn guarded(&self, steps: GuardedSteps) {
+        // There is one set of steps.
+        let _ = self.watched.guarded.set(steps);
+    }
+
+    /// See [`Watched::last_whole`].
+    pub fn last_whole(&self) -> Option<u64> {
+        self.watched.last_whole()
+    }
+
+    /// For the words that guard the launches of a graph, in order, the job that sets it: to 0 while no rank
+    /// has failed. All but the first count. `None` if there are too many, or streams wait for messages on
+    /// several, so that none is set after all others; for messages by NCCL there are none.
+    pub fn guards(&self, steps: &[ChainedStep]) -> Result<Option<Vec<[Job; 1]>>> {
+        let waits = steps.iter().flat_map(|step| &step.around).map(|around| &around.takes);
+        let waits: Vec<_> = waits.filter(|takes| !takes.is_empty()).collect();
+        let stream = waits.first().map(|takes| takes[0].0);
+        let fits = |takes: &Vec<(Stream, &Channel)>| {
+            takes.len() <= MOST_LATCHED && takes.iter().all(|(on, _)| Some(*on) == stream)
+        };
+        let (Some((_, region)), None) = (&self.shared, &self.watched.nccl) else { return Ok(None) };
+        if !waits.iter().all(|takes| fits(takes)) || waits.len() + FIRST_GUARD + 1 > GUARDS {
+            return Ok(None);
+        }
+        let (guards, region) = (self.watched.guards.allocation(), region.allocation());
+        let job = |(number, takes): (usize, &[(Stream, &Channel)])| {
+            let messages = takes.iter().map(|(_, channel)| &channel.is_false);
+            let is_sent = messages.clone().next().is_some_and(|(memory, _)| memory.id != region.id);
+            let program = latch(&self.watched.device, is_sent, takes.len())?;
+            let word = |offset: usize| (guards, 8 * offset as u64);
+            let (count, memory) = (word(usize::from(number == 0)), word(2));
+            let own = [(region, HALT), word(number + FIRST_GUARD), count, memory];
+            let words = own.into_iter().chain(messages.map(|(memory, offset)| (memory, *offset)));
+            let view = |offset: u64| View { offset: (offset / 8) as i64, strides: vec![1] };
+            let (memory, views) =
+                words.map(|(memory, offset)| (Arc::clone(memory), view(offset))).unzip::<_, _, Vec<_>, _>();
+            let launch = Launch { origin: vec![0], extents: vec![1], views, arguments: Vec::new() };
+            Ok([Job { program, launch: Arc::new(launch), memory }])
+        };
+        let all = std::iter::once(&[][..]).chain(waits.into_iter().map(|takes| &takes[..]));
+        all.enumerate().map(job).collect::<Result<Vec<_>>>().map(Some)
+    }
+
+    /// The word that is set by such a job.
+    pub fn guard(&self, number: usize) -> GuardWord<'_> {
+        let offset = 8 * (number + FIRST_GUARD) as u64;
+        GuardWord { number, memory: self.watched.guards.allocation(), offset }
+    }
+
+    /// The device of the steps.
+    pub fn device(&self) -> &Device {
+        &self.watched.device
     }
 }
 
 impl ChainedStep<'_> {
-    /// Adds to a graph what comes before a command, and the copies of a message.
-    pub fn begin<'a>(&'a self, graph: &mut StreamGraphBuilder<'a>, at: usize) -> Result<()> {
-        let Around { takes, copied, .. } = &self.around[at];
+    /// Adds to a graph the waits before a command, if there are some: on which stream.
+    pub fn wait<'a>(&'a self, graph: &mut StreamGraphBuilder<'a>, at: usize) -> Option<Stream> {
+        let takes = &self.around[at].takes;
         takes.iter().for_each(|(stream, channel)| graph.words(self.device, *stream, &channel.take));
-        let Command { stream, op, .. } = &self.commands[at];
-        let (Some(channel), Some((message, is_sent))) = (copied, message_of(op)) else { return Ok(()) };
-        for (span, view) in message.memory.iter().zip(&channel.spans) {
-            let (here, there) = ((&*span.allocation, span.offset), (&**view.allocation(), 0));
-            let ((from, from_offset), (to, to_offset)) = if is_sent { (here, there) } else { (there, here) };
-            let region = CopyRegion { from, from_offset, to, to_offset, bytes: span.bytes };
-            graph.copy(self.device, *stream, self.device, region)?;
-        }
-        Ok(())
+        takes.first().map(|(stream, _)| *stream)
+    }
+
+    /// The copies of the message of a command, to be added before it.
+    pub fn copies(&self, at: usize) -> &Schedule {
+        &self.around[at].copies
     }
 
     /// Adds what comes after it.
@@ -450,120 +532,12 @@ impl Drop for StreamMessages {
         let Some(watch) = self.watch.take().filter(|_| self.process == process_id()) else { return };
         // The watch goes on meanwhile, so this ends.
         self.watched.wait();
-        *self.watched.is_over.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.watched.over.notify_all();
-        // It does not panic, and there is nobody to tell.
+        // Nobody asks later whether the steps were whole; there is nobody to tell of a failure to ask.
+        let _ = self.watched.settle(true);
+        self.watched.end_watch();
+        // It does not panic.
         let _ = watch.join();
         // Others may still give words in it, until they, too, have nothing under way.
         self.shared.iter().for_each(|(ipc, region)| ipc.keep_region(region));
     }
-}
-
-/// What the watch of a rank needs.
-struct Watched {
-    ranks: Ranks,
-    device: Device,
-    region: Option<Buffer>,
-    words: Vec<u64>,
-    written: Vec<Arc<Allocation>>,
-    /// Of the ranks with messages to or from this one.
-    processes: Vec<(usize, u64)>,
-    /// Those with messages by NCCL, and their connection.
-    nccl: Option<(BTreeSet<usize>, Arc<NcclLink>)>,
-    /// The number of launches.
-    launches: AtomicU64,
-    is_over: Mutex<bool>,
-    over: Condvar,
-}
-
-/// The time that the wire has to say which rank has failed, where NCCL says that one has.
-const GRACE: Duration = Duration::from_secs(1);
-
-/// The time between two looks.
-const LOOK: Duration = Duration::from_millis(10);
-
-impl Watched {
-    fn watch(&self) {
-        let mut done = 0;
-        let (mut stopped, mut refused): (Stopped, Option<Instant>) = Default::default();
-        loop {
-            let is_over = self.is_over.lock().unwrap_or_else(PoisonError::into_inner);
-            let (is_over, _) = self.over.wait_timeout(is_over, LOOK).unwrap_or_else(PoisonError::into_inner);
-            if *is_over {
-                return;
-            }
-            drop(is_over);
-            let launches = self.launches.load(Ordering::Acquire);
-            // A device that fails waits no more.
-            if launches == done || self.device.is_done().unwrap_or(true) {
-                (done, stopped) = (launches, HashMap::new());
-                continue;
-            }
-            let failure = self.ranks.poll().err().or_else(|| self.look_for_stopped(&mut stopped));
-            if let Some(failure) = failure.or_else(|| self.look_at_peers(&mut refused)) {
-                self.lose(&failure.to_string());
-                // Words that the device has passed are set back by it, so it may need this several times.
-                let release = |region: &Buffer| self.device.release_words(region.allocation(), &self.words);
-                let _ = self.region.as_ref().map(release);
-            }
-        }
-    }
-
-    /// What the steps write is lost, if they may still be under way.
-    fn lose(&self, reason: &str) {
-        if self.launches.load(Ordering::Acquire) > 0 && !self.device.is_done().unwrap_or(false) {
-            self.written.iter().for_each(|memory| drop(memory.lost.set(reason.to_owned())));
-        }
-    }
-
-    /// The failure of NCCL, once nobody has told a better reason for a moment.
-    fn look_at_peers(&self, since: &mut Option<Instant>) -> Option<crate::error::Error> {
-        let (peers, link) = self.nccl.as_ref()?;
-        let refusal = link.peers().is_ready().err()?;
-        if since.get_or_insert_with(Instant::now).elapsed() < GRACE {
-            return None;
-        }
-        Some(self.ranks.fail(peers.first().copied()?, refusal.to_string()))
-    }
-
-    /// Waits until the device has done what was launched.
-    fn wait(&self) {
-        while self.launches.load(Ordering::Acquire) > 0 && !self.device.is_done().unwrap_or(true) {
-            std::thread::sleep(Duration::from_micros(200));
-        }
-    }
-
-    /// The failure of a rank whose process has been stopped for the longest that one waits for another.
-    fn look_for_stopped(&self, stopped: &mut Stopped) -> Option<crate::error::Error> {
-        let now = Instant::now();
-        for &(rank, process) in &self.processes {
-            if !is_stopped(process) {
-                stopped.remove(&rank);
-                continue;
-            }
-            let deadline = self.ranks.deadline();
-            let (since, last) = stopped.entry(rank).or_insert((now, now));
-            // Whoever was stopped itself begins anew.
-            if now - std::mem::replace(last, now) > deadline / 2 {
-                *since = now;
-            }
-            if now - *since > deadline {
-                let seconds = deadline.as_secs();
-                let reason =
-                    format!("its process has been stopped for {seconds} s while a device waited for it");
-                return Some(self.ranks.fail(rank, reason));
-            }
-        }
-        None
-    }
-}
-
-/// By rank: since when its process has been stopped, and when that was seen last.
-type Stopped = HashMap<usize, (Instant, Instant)>;
-
-/// Whether a process of this machine is stopped, as far as the system says.
-pub(super) fn is_stopped(process: u64) -> bool {
-    let Ok(text) = std::fs::read_to_string(format!("/proc/{process}/stat")) else { return false };
-    // The state follows the name, which is in parentheses and may have some itself.
-    text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']))
 }

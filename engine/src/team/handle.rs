@@ -339,8 +339,12 @@ impl Team {
     #[doc = example!("(&u + 1).eval()?;" "team.wait()?;")]
     pub fn wait(&self) -> Result<()> {
         let waited = self.0.devices.iter().try_for_each(Device::wait);
-        let failure = || self.0.ranks.as_ref().and_then(Ranks::failure).map_or(Ok(()), Err);
-        let waited = waited.and_then(|()| failure());
+        let failure = || self.0.ranks.as_ref().and_then(Ranks::failure);
+        if failure().is_some() {
+            // It then says what the arrays of a Loop hold.
+            self.0.devices.iter().for_each(|device| drop(device.settle(true)));
+        }
+        let waited = waited.and_then(|()| failure().map_or(Ok(()), Err));
         waited.inspect_err(|error| self.0.ranks.iter().for_each(|ranks| report(ranks, error)))
     }
 

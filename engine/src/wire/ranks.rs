@@ -438,6 +438,12 @@ impl Ranks {
         self.0.endpoint.fail(self.0.endpoint.wire.rank(), reason.to_owned());
     }
 
+    /// Adds to the failure what it means for this rank.
+    pub(crate) fn remark(&self, words: &str) {
+        let mut state = locked(&self.0.endpoint.state);
+        state.failure.iter_mut().for_each(|failure| failure.reason.extend(["; ", words]));
+    }
+
     /// The failure that was found here or reported by another rank.
     pub fn failure(&self) -> Option<Error> {
         self.0.failure()

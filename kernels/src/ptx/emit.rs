@@ -120,6 +120,31 @@ impl Module {
         self.head() + "\n" + &self.entries[entry].text
     }
 
+    /// The text of an entry that does nothing where the 64-bit word at an address is not 0, and where in its
+    /// parameter that address is. `None` if the parameter has no room for it.
+    pub fn guarded_text(&self, entry: usize) -> Option<(String, usize)> {
+        const PARAMETER: &str = ".b8 launch[";
+        let text = self.text(entry);
+        let (before, rest) = text.split_once(PARAMETER)?;
+        let (length, rest) = rest.split_once(']')?;
+        let at = length.parse::<usize>().ok()?.next_multiple_of(8);
+        // Declarations end with an empty line.
+        let (declarations, code) = rest.split_once("\n\n")?;
+        let guard = format!(
+            "
+    .reg .pred %is_halted;
+    .reg .b64 %halt;
+
+    ld.param.b64 %halt, [launch+{at}];
+    ld.global.u64 %halt, [%halt];
+    setp.ne.u64 %is_halted, %halt, 0;
+    @%is_halted ret;
+"
+        );
+        let text = format!("{before}{PARAMETER}{}]{declarations}{guard}{code}", at + 8);
+        (at + 8 <= MAX_BLOCK_BYTES).then_some((text, at))
+    }
+
     /// Bytes of the entries that are written.
     pub fn text_bytes(&self) -> usize {
         let written = self.entries.iter().filter_map(|entry| LazyLock::get(&entry.entry));

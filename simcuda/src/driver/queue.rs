@@ -11,6 +11,7 @@ use super::state::{Driver, Record, StreamOrder, place};
 use super::work::{
     Capture, CaptureMode, Graph, Membership, Node, Operation, Source, Target, Work, replayable,
 };
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -171,6 +172,16 @@ impl Driver {
     }
 }
 
+thread_local! {
+    /// What captures may forbid a thread.
+    static THREAD_MODE: Cell<CaptureMode> = const { Cell::new(CaptureMode::Global) };
+}
+
+/// `cuThreadExchangeStreamCaptureMode`: the mode before.
+pub fn exchange_thread_mode(mode: CaptureMode) -> CaptureMode {
+    THREAD_MODE.replace(mode)
+}
+
 impl Driver {
     /// A capture in progress.
     pub fn capture_of(&self, capture: usize) -> Option<&Capture> {
@@ -287,13 +298,16 @@ impl Driver {
         outcome
     }
 
-    /// Refuses calls that a capture in progress forbids, such as allocation, as the modes of the captures
-    /// say.
+    /// Refuses calls that a capture in progress forbids, such as allocation, as the modes of the captures and
+    /// of this thread say.
     pub fn refuse_unsafe_in_capture(&mut self, symbol: &str) -> Outcome {
         let here = std::thread::current().id();
+        let own = THREAD_MODE.get();
         let forbids = |capture: &Capture| match capture.mode {
+            _ if own == CaptureMode::Relaxed => false,
             CaptureMode::Relaxed => false,
-            CaptureMode::Global => true,
+            CaptureMode::Global if own == CaptureMode::Global => true,
+            CaptureMode::Global => capture.thread == here,
             CaptureMode::ThreadLocal => capture.thread == here,
         };
         let forbidding = |number: &usize| self.captures[*number].as_ref().is_some_and(&forbids);

@@ -195,7 +195,7 @@ pub fn code_of(fault: &Fault) -> Code {
             Code::ILLEGAL_ADDRESS
         }
         Fail::Misaligned => Code::MISALIGNED_ADDRESS,
-        Fail::Endless => Code::LAUNCH_TIMEOUT,
+        Fail::Endless | Fail::Deadlock => Code::LAUNCH_TIMEOUT,
         Fail::Uninitialised | Fail::SharedUninitialised => Code::LAUNCH_FAILED,
         Fail::NonCoherent | Fail::Race | Fail::SharedRace => Code::LAUNCH_FAILED,
         Fail::DivisionByZero | Fail::ShuffleMask | Fail::ShuffleLane | Fail::Barrier => Code::LAUNCH_FAILED,

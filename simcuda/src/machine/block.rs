@@ -7,6 +7,17 @@ use super::thread::{Stop, Unit};
 use crate::ptx::{LANEID, Op, ShuffleMode, TID};
 use crate::random::Random;
 
+/// How far a block came in its turn.
+pub(crate) enum Progress {
+    /// Its threads got on.
+    Ran,
+    /// They did nothing but ask other blocks.
+    Waits,
+    /// They passed a barrier: a new phase begins.
+    Met,
+    Ended,
+}
+
 /// A fault and the thread and step it happened at.
 pub(crate) struct Found {
     pub thread: usize,
@@ -15,6 +26,7 @@ pub(crate) struct Found {
 }
 
 /// The threads of the blocks of a launch; registers are used again from block to block.
+#[derive(Clone)]
 pub(crate) struct BlockThreads {
     shape: [u32; 3],
     /// Registers at a thread's start.
@@ -76,6 +88,15 @@ impl BlockThreads {
         registers[LANEID] = (thread % LANES) as u64;
     }
 
+    /// Puts all threads at the beginning of the kernel.
+    pub(crate) fn begin_all(&mut self) {
+        self.states.clear();
+        self.states.resize(self.order.len(), State { at: 0, does: Does::Run });
+        for thread in 0..self.order.len() {
+            self.begin(thread, thread);
+        }
+    }
+
     fn file(&mut self, thread: usize) -> &mut [u64] {
         let size = self.start.len();
         &mut self.registers[thread * size..(thread + 1) * size]
@@ -108,11 +129,7 @@ impl BlockThreads {
         random: &mut Random,
         branch_limit: u64,
     ) -> Result<(), Found> {
-        self.states.clear();
-        self.states.resize(self.order.len(), State { at: 0, does: Does::Run });
-        for thread in 0..self.order.len() {
-            self.begin(thread, thread);
-        }
+        self.begin_all();
         unit.branch_limit = branch_limit;
         loop {
             random.shuffle(&mut self.order);
@@ -123,6 +140,39 @@ impl BlockThreads {
             self.pass_barrier()?;
             unit.now.phase += 1;
         }
+    }
+
+    /// Runs each thread that can run until it stops, in any order; lets them pass a barrier if all are there.
+    pub(crate) fn turn(&mut self, unit: &mut Unit, random: &mut Random) -> Result<Progress, Found> {
+        random.shuffle(&mut self.order);
+        let mut turn = None;
+        for index in 0..self.order.len() {
+            let thread = self.order[index] as usize;
+            if self.states[thread].does == Does::Run {
+                self.run_thread(unit, thread)?;
+                let asks = self.states[thread].does == Does::Run && unit.asked;
+                turn = Some(if asks && !matches!(turn, Some(Progress::Ran)) {
+                    Progress::Waits
+                } else {
+                    Progress::Ran
+                });
+            }
+        }
+        if let Some(turn) = turn {
+            return Ok(turn);
+        }
+        self.no_shuffle_pending(unit)?;
+        if self.states.iter().all(|state| state.does == Does::Wait(Stop::Exit)) {
+            return Ok(Progress::Ended);
+        }
+        self.pass_barrier()?;
+        Ok(Progress::Met)
+    }
+
+    /// A thread that can run, and its step.
+    pub(crate) fn any_running(&self) -> (usize, usize) {
+        let thread = self.states.iter().position(|state| state.does == Does::Run).unwrap_or(0);
+        (thread, self.states.get(thread).map_or(0, |state| state.at))
     }
 
     /// Runs all threads until each has ended or stands at a barrier.
@@ -148,10 +198,11 @@ impl BlockThreads {
         let stop = unit.advance(self.file(thread), &mut step);
         let found = |trouble| Found { thread, step, trouble };
         let stop = stop.map_err(found)?;
-        self.states[thread] = State { at: step, does: Does::Wait(stop) };
+        let does = if stop == Stop::Turn { Does::Run } else { Does::Wait(stop) };
+        self.states[thread] = State { at: step, does };
         match stop {
             Stop::Shuffle => self.shuffle(unit, thread, step).map_err(found),
-            Stop::Exit | Stop::Barrier => Ok(()),
+            Stop::Exit | Stop::Barrier | Stop::Turn => Ok(()),
         }
     }
 
@@ -259,6 +310,15 @@ pub(crate) fn exchange(mode: ShuffleMode, lane: usize, warp: &[Option<Arrived>; 
     let Some(own) = warp[lane] else {
         return Err(Trouble::new(Kind::ShuffleMask, format!("lane {lane} does not take part")));
     };
+    let lanes = |takes: &dyn Fn(&Arrived) -> bool| {
+        let taken = (0..LANES).filter(|lane| warp[*lane].as_ref().is_some_and(takes));
+        taken.fold(0, |lanes, lane| lanes | 1 << lane)
+    };
+    match mode {
+        ShuffleMode::Ballot => return Ok((lanes(&|other| other.a != 0), true)),
+        ShuffleMode::Match => return Ok((lanes(&|other| other.a == own.a), true)),
+        _ => {}
+    }
     let (from, in_range) = source(mode, lane as u32, own.b & 31, own.c);
     let from = if in_range { from } else { lane as u32 };
     match warp.get(from as usize).copied().flatten() {
@@ -285,6 +345,7 @@ fn source(mode: ShuffleMode, lane: u32, b: u32, c: u32) -> (u32, bool) {
             let from = lane & segment | b & !segment;
             (from, from <= last)
         }
+        ShuffleMode::Ballot | ShuffleMode::Match => (lane, true),
     }
 }
 

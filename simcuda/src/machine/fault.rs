@@ -40,7 +40,8 @@ pub enum Kind {
     Uninitialised,
     /// A write to memory that the same launch reads with `ld.global.nc`.
     NonCoherent,
-    /// Two threads at one byte of global memory, one writing, with no barrier between.
+    /// Two threads at one byte of global memory, one writing, with no barrier between, and neither a release
+    /// and an acquire.
     Race,
     /// An access that does not lie in one shared array.
     SharedOutOfBounds,
@@ -60,6 +61,8 @@ pub enum Kind {
     Barrier,
     /// A kernel that does not end.
     Endless,
+    /// Blocks that wait for each other, or for one that may never begin.
+    Deadlock,
     /// A launch that no device accepts.
     Launch,
     /// An allocation beyond the machine's capacity.
@@ -86,6 +89,7 @@ impl fmt::Display for Kind {
             Kind::ShuffleLane => "shuffle from an absent lane",
             Kind::Barrier => "barrier not reached by all",
             Kind::Endless => "endless kernel",
+            Kind::Deadlock => "blocks that wait for ever",
             Kind::Launch => "launch refused",
             Kind::OutOfMemory => "out of memory",
             Kind::Free => "free of no allocation",

@@ -2,9 +2,10 @@
 //! place of a fault.
 
 use super::block::{BlockThreads, Found};
+use super::clocks::{Clocks, Now};
 use super::fault::{Fault, Kind, Site, Trouble};
 use super::memory::Memory;
-use super::shadow::Now;
+use super::resident::run_resident;
 use super::shared::Shared;
 use super::thread::Unit;
 use super::trace::{BlockCount, Trace};
@@ -158,6 +159,9 @@ impl Machine {
         blocks: &[u32],
     ) -> Result<Vec<BlockCount>, Fault> {
         check(program, entry, grid, block, params)?;
+        if program.entry(entry).is_some_and(|entry| entry.meets) {
+            return Err(refused(format!("`{entry}`: some blocks of a kernel whose blocks wait for others")));
+        }
         let random = self.next_random();
         let threads = block.iter().product::<u32>() as usize;
         let mut counts = Vec::new();
@@ -190,7 +194,8 @@ impl Machine {
     ) -> Result<(), Fault> {
         let entry = program.entry(entry).expect("checked");
         let launch = self.phase + 1;
-        let mut threads = BlockThreads::new(block, registers(entry, &mut random), entry.waits);
+        let waits = entry.waits || entry.meets;
+        let mut threads = BlockThreads::new(block, registers(entry, &mut random), waits);
         threads.set(NTID, block);
         threads.set(NCTAID, grid);
         let mut unit = Unit {
@@ -202,8 +207,16 @@ impl Machine {
             now: Now { launch, block: launch, phase: launch, thread: 0 },
             branch_limit: self.branch_limit,
             trace: watch(entry, None),
+            asked: false,
             copies: Default::default(),
         };
+        if entry.meets {
+            unit.memory.clocks = Some(Clocks::new(launch));
+            let ran = run_resident(order, grid, &threads, &mut unit, self.given, &mut random);
+            let clocks = unit.memory.clocks.take();
+            self.phase = clocks.map_or(launch, |clocks| clocks.last());
+            return ran.map_err(|found| fault(program, entry, found.place, &found.threads, found.found));
+        }
         let mut result = Ok(());
         for index in order {
             let place = [index % grid[0], index / grid[0] % grid[1], index / (grid[0] * grid[1])];

@@ -2,8 +2,9 @@
 //! initialised, and the checked accesses of kernels and of the host. It does not know instructions.
 
 use super::bits::{bits_set, mark_bits, set_value, value};
+use super::clocks::{Clocks, Now, Publish};
 use super::fault::{Checked, Kind, Trouble};
-use super::shadow::{Clash, Hazard, Now, Shadow};
+use super::shadow::{Access, Clash, Hazard, Shadow};
 use crate::random::Random;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -37,6 +38,8 @@ pub(crate) struct Memory {
     touched: Vec<usize>,
     /// Whether it is known who wrote and read which bytes.
     pub(crate) keeps_history: bool,
+    /// Of a launch whose blocks run at the same time.
+    pub(crate) clocks: Option<Clocks>,
 }
 
 /// A piece of an allocation: its place, and the bytes in it.
@@ -59,6 +62,7 @@ impl Memory {
             freed: BTreeMap::new(),
             touched: Vec::new(),
             keeps_history: true,
+            clocks: None,
         }
     }
 
@@ -210,7 +214,7 @@ impl Memory {
         &mut self,
         address: u64,
         bytes: usize,
-        cached: bool,
+        how: Access,
         hint: &mut u32,
         now: &Now,
     ) -> Checked<u128> {
@@ -222,7 +226,8 @@ impl Memory {
         if !bits_set(&block.initialised, piece.offset, bytes) {
             return Err(self.uninitialised(address, piece));
         }
-        if let Err(clash) = block.shadow.read(piece.offset, bytes, now, cached) {
+        let now = &moment(self.clocks.as_ref(), now);
+        if let Err(clash) = block.shadow.read(piece.offset, bytes, how, now, self.clocks.as_ref()) {
             return Err(self.race(address, bytes, clash, now, "read"));
         }
         Ok(value(&block.data[piece.offset..piece.offset + bytes]))
@@ -234,6 +239,7 @@ impl Memory {
         address: u64,
         bytes: usize,
         value: u128,
+        how: Access,
         hint: &mut u32,
         now: &Now,
     ) -> Checked<()> {
@@ -243,13 +249,65 @@ impl Memory {
             set_value(&mut block.data[piece.offset..piece.offset + bytes], value);
             return Ok(());
         }
-        if let Err(clash) = block.shadow.write(piece.offset, bytes, now) {
+        let now = &moment(self.clocks.as_ref(), now);
+        if let Err(clash) = block.shadow.write(piece.offset, bytes, how, now, self.clocks.as_ref()) {
             return Err(self.race(address, bytes, clash, now, "write"));
         }
         // The access is aligned, so its bits lie in one word.
         block.initialised[piece.offset / 64] |= ((1 << bytes) - 1) << (piece.offset % 64);
         set_value(&mut block.data[piece.offset..piece.offset + bytes], value);
         Ok(())
+    }
+
+    /// A load that other blocks may be writing for.
+    pub(crate) fn strong_load(
+        &mut self,
+        address: u64,
+        bytes: usize,
+        acquires: bool,
+        hint: &mut u32,
+        now: &Now,
+    ) -> Checked<u64> {
+        let value = self.load(address, bytes, Access::Strong, hint, now)?;
+        if let Some(clocks) = &mut self.clocks {
+            clocks.strong_load(address, acquires, now);
+        }
+        Ok(value as u64)
+    }
+
+    /// A store that other blocks may be reading.
+    pub(crate) fn strong_store(
+        &mut self,
+        address: u64,
+        bytes: usize,
+        value: u64,
+        releases: bool,
+        hint: &mut u32,
+        now: &Now,
+    ) -> Checked<()> {
+        self.store(address, bytes, value as u128, Access::Strong, hint, now)?;
+        if let Some(clocks) = &mut self.clocks {
+            clocks.strong_store(address, releases, Publish::Anew, now);
+        }
+        Ok(())
+    }
+
+    /// Replaces a value by what `change` makes of it; the old one.
+    pub(crate) fn change(
+        &mut self,
+        address: u64,
+        bytes: usize,
+        change: impl FnOnce(u64) -> u64,
+        [acquires, releases]: [bool; 2],
+        hint: &mut u32,
+        now: &Now,
+    ) -> Checked<u64> {
+        let old = self.strong_load(address, bytes, acquires, hint, now)?;
+        self.store(address, bytes, change(old) as u128, Access::Strong, hint, now)?;
+        if let Some(clocks) = &mut self.clocks {
+            clocks.strong_store(address, releases, Publish::Too, now);
+        }
+        Ok(old)
     }
 
     #[cold]
@@ -353,10 +411,18 @@ impl Memory {
     }
 }
 
+/// The moment as the marks of memory count it: among blocks that run at the same time, each phase may be
+/// another block's.
+#[inline(always)]
+fn moment(clocks: Option<&Clocks>, now: &Now) -> Now {
+    Now { block: if clocks.is_some() { now.phase } else { now.block }, ..*now }
+}
+
 impl Clash {
     pub(crate) fn describe(&self, now: &Now) -> String {
         let who = match self.thread {
-            _ if self.phase < now.block && self.hazard != Hazard::Unwritten => "another block".to_string(),
+            _ if self.hazard == Hazard::Unwritten => String::new(),
+            _ if self.is_of_another_block(now) => "another block".to_string(),
             Some(thread) if thread == now.thread => "the same thread".to_string(),
             Some(thread) => format!("thread {thread} of the block"),
             None => "several threads".to_string(),
@@ -369,6 +435,9 @@ impl Clash {
         };
         match self.hazard {
             Hazard::NonCoherent => format!("which {who} {did} too"),
+            _ if self.is_of_another_block(now) => {
+                format!("which {who} {did}, and no release that was acquired orders the two")
+            }
             _ => format!("which {who} {did} with no barrier between"),
         }
     }

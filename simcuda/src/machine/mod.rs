@@ -3,9 +3,11 @@
 
 mod bits;
 mod block;
+mod clocks;
 mod fault;
 mod launch;
 mod memory;
+mod resident;
 mod shadow;
 mod shared;
 mod thread;

@@ -1,8 +1,9 @@
 //! The shared memory of one block: its arrays with unused bytes between them, and the checks of accesses.
 
 use super::bits::{set_value, value};
+use super::clocks::Now;
 use super::fault::{Checked, Kind, Trouble};
-use super::shadow::{Clash, Hazard, Now, Shadow};
+use super::shadow::{Access, Clash, Hazard, Shadow};
 use crate::ptx::Array;
 
 pub(crate) struct Shared<'e> {
@@ -57,7 +58,7 @@ impl<'e> Shared<'e> {
     #[inline(always)]
     pub(crate) fn load(&mut self, address: u64, bytes: usize, now: &Now) -> Checked<u128> {
         let offset = self.offset(address, bytes, "read of")?;
-        if let Err(clash) = self.shadow.read_own(offset, bytes, now) {
+        if let Err(clash) = self.shadow.read_own(offset, bytes, Access::Weak, now) {
             return Err(self.clash(address, bytes, clash, now, "read"));
         }
         Ok(value(&self.data[offset..offset + bytes]))
@@ -66,11 +67,30 @@ impl<'e> Shared<'e> {
     #[inline(always)]
     pub(crate) fn store(&mut self, address: u64, bytes: usize, value: u128, now: &Now) -> Checked<()> {
         let offset = self.offset(address, bytes, "write of")?;
-        if let Err(clash) = self.shadow.write_own(offset, bytes, now) {
+        if let Err(clash) = self.shadow.write_own(offset, bytes, Access::Weak, now) {
             return Err(self.clash(address, bytes, clash, now, "write"));
         }
         set_value(&mut self.data[offset..offset + bytes], value);
         Ok(())
+    }
+
+    /// Replaces a value by what `change` makes of it; the old one.
+    pub(crate) fn change(
+        &mut self,
+        address: u64,
+        bytes: usize,
+        change: impl FnOnce(u64) -> u64,
+        now: &Now,
+    ) -> Checked<u64> {
+        let offset = self.offset(address, bytes, "atomic operation on")?;
+        let read = self.shadow.read_own(offset, bytes, Access::Strong, now);
+        let used = read.and_then(|()| self.shadow.write_own(offset, bytes, Access::Strong, now));
+        if let Err(clash) = used {
+            return Err(self.clash(address, bytes, clash, now, "atomic operation"));
+        }
+        let old = value(&self.data[offset..offset + bytes]) as u64;
+        set_value(&mut self.data[offset..offset + bytes], change(old) as u128);
+        Ok(old)
     }
 
     /// A copy to this address begins.

@@ -1,12 +1,13 @@
 //! One thread from where it stands to where it next has to wait for others. It does not know the others.
 
 use super::bits::value as bytes_value;
+use super::clocks::Now;
 use super::fault::{Checked, Kind, Trouble};
 use super::memory::Memory;
-use super::shadow::Now;
+use super::shadow::Access;
 use super::shared::Shared;
 use super::trace::{AccessTarget as Target, Trace};
-use crate::ptx::{At, Entry, Guard, LANEID, Op, Place, Space, Vector, Width};
+use crate::ptx::{At, Change, Entry, Guard, LANEID, Op, Place, Space, Vector, Width};
 use std::collections::HashMap;
 
 /// Why a thread stopped.
@@ -15,6 +16,8 @@ pub(crate) enum Stop {
     Exit,
     Barrier,
     Shuffle,
+    /// After a step that other blocks see, or that sees them: it may be another's turn.
+    Turn,
 }
 
 /// A copy into shared memory that is under way.
@@ -43,6 +46,8 @@ pub(crate) struct Unit<'r> {
     pub branch_limit: u64,
     /// A trace of its work, if somebody asks.
     pub trace: Option<Trace>,
+    /// Whether the last step before a turn only asked.
+    pub asked: bool,
     /// By thread.
     pub copies: HashMap<u32, Groups>,
 }
@@ -109,6 +114,29 @@ impl Unit<'_> {
                 }
                 Op::Commit => self.groups().push(Vec::new()),
                 Op::WaitCopies { but } => self.land(but)?,
+                Op::StrongLoad { at: address, value, d, acquires } => {
+                    self.strong_load(registers, *at, address, value, d, acquires)?;
+                    *at += 1;
+                    return Ok(self.stops(from, *at - 1, Stop::Turn));
+                }
+                Op::StrongStore { at: address, value, a, releases } => {
+                    self.strong_store(registers, *at, address, value, a, releases)?;
+                    *at += 1;
+                    return Ok(self.stops(from, *at - 1, Stop::Turn));
+                }
+                Op::Change(change) => {
+                    self.change(registers, *at, &change)?;
+                    if change.space == Space::Global {
+                        *at += 1;
+                        return Ok(self.stops(from, *at - 1, Stop::Turn));
+                    }
+                }
+                Op::Fence => {
+                    let now = self.now;
+                    if let Some(clocks) = &mut self.memory.clocks {
+                        clocks.fence(&now);
+                    }
+                }
                 Op::Exit => {
                     self.land(None)?;
                     return Ok(self.stops(from, *at, Stop::Exit));
@@ -146,7 +174,7 @@ impl Unit<'_> {
     /// Begins a copy. It may read at any time until it has landed.
     fn copy(&mut self, step: usize, to: u64, from: u64, bytes: usize) -> Checked<()> {
         self.touches(step, Target::Read, from, bytes);
-        let value = self.memory.load(from, bytes, false, &mut self.hints[step], &self.now)?;
+        let value = self.memory.load(from, bytes, Access::Weak, &mut self.hints[step], &self.now)?;
         self.shared.expect(to, bytes, &self.now)?;
         let copy = Copy { step, to, from, bytes, value };
         self.groups().last_mut().expect("one is open").push(copy);
@@ -161,7 +189,7 @@ impl Unit<'_> {
             None => std::mem::replace(groups, vec![Vec::new()]),
         };
         for Copy { step, to, from, bytes, value } in landing.into_iter().flatten() {
-            let now = self.memory.load(from, bytes, false, &mut self.hints[step], &self.now)?;
+            let now = self.memory.load(from, bytes, Access::Weak, &mut self.hints[step], &self.now)?;
             if now != value {
                 let what = format!("{bytes} bytes changed while a copy of them was under way");
                 return Err(Trouble::at(Kind::Race, from, what));
@@ -201,8 +229,8 @@ impl Unit<'_> {
         let data = match from {
             Space::Shared => self.shared.load(address, bytes, &self.now)?,
             global => {
-                let cached = global == Space::Constant;
-                self.memory.load(address, bytes, cached, &mut self.hints[step], &self.now)?
+                let how = if global == Space::Constant { Access::Cached } else { Access::Weak };
+                self.memory.load(address, bytes, how, &mut self.hints[step], &self.now)?
             }
         };
         if d.count == 1 {
@@ -240,9 +268,77 @@ impl Unit<'_> {
         self.touches(step, target, address, bytes);
         match to {
             Space::Shared => self.shared.store(address, bytes, data, &self.now),
-            _ => self.memory.store(address, bytes, data, &mut self.hints[step], &self.now),
+            _ => self.memory.store(address, bytes, data, Access::Weak, &mut self.hints[step], &self.now),
         }
     }
+
+    fn strong_load(
+        &mut self,
+        registers: &mut [u64],
+        step: usize,
+        at: At,
+        value: Width,
+        d: Place,
+        acquires: bool,
+    ) -> Checked<()> {
+        let (address, bytes) = (address(registers, at), value.bytes as usize);
+        self.touches(step, Target::Read, address, bytes);
+        let heard = self.memory.strong_load(address, bytes, acquires, &mut self.hints[step], &self.now)?;
+        registers[d as usize] = widened(heard, value);
+        self.asked = true;
+        Ok(())
+    }
+
+    fn strong_store(
+        &mut self,
+        registers: &[u64],
+        step: usize,
+        at: At,
+        value: Width,
+        a: Place,
+        releases: bool,
+    ) -> Checked<()> {
+        let (address, bytes) = (address(registers, at), value.bytes as usize);
+        self.touches(step, Target::Write, address, bytes);
+        self.asked = false;
+        let stored = registers[a as usize] & mask(value);
+        self.memory.strong_store(address, bytes, stored, releases, &mut self.hints[step], &self.now)
+    }
+
+    fn change(&mut self, registers: &mut [u64], step: usize, change: &Change) -> Checked<()> {
+        let Change { space, at, value, d, f, b, c, acquires, releases } = *change;
+        let (address, bytes) = (address(registers, at), value.bytes as usize);
+        let (b, c) = (registers[b as usize] & mask(value), registers[c as usize] & mask(value));
+        let made = |old: u64| f(old, b, c) & mask(value);
+        let old = match space {
+            Space::Shared => {
+                self.touches(step, Target::Shared, address, bytes);
+                self.shared.change(address, bytes, made, &self.now)?
+            }
+            _ => {
+                self.touches(step, Target::Read, address, bytes);
+                self.asked = false;
+                let orders = [acquires, releases];
+                self.memory.change(address, bytes, made, orders, &mut self.hints[step], &self.now)?
+            }
+        };
+        if let Some(d) = d {
+            registers[d as usize] = old;
+        }
+        Ok(())
+    }
+
+    /// The next phase of a launch whose blocks run at the same time, as a block's.
+    pub(crate) fn begin_phase(&mut self, block: u32) -> u64 {
+        match &mut self.memory.clocks {
+            Some(clocks) => clocks.begin(block),
+            None => self.now.phase,
+        }
+    }
+}
+
+fn mask(value: Width) -> u64 {
+    u64::MAX >> (64 - value.bytes as u32 * 8)
 }
 
 #[inline(always)]

@@ -12,5 +12,6 @@ pub use lexer::ParseError;
 pub use program::{Entry, Program, Threads};
 
 pub(crate) use program::{
-    Array, At, CTAID, Guard, LANEID, NCTAID, NTID, Op, Place, ShuffleMode, Slot, Space, TID, Vector, Width,
+    Array, At, CTAID, Change, Guard, LANEID, NCTAID, NTID, Op, Place, ShuffleMode, Slot, Space, TID, Vector,
+    Width,
 };

@@ -54,6 +54,8 @@ pub struct Entry {
     pub(crate) slots: Vec<Slot>,
     /// Whether any instruction waits for other threads.
     pub(crate) waits: bool,
+    /// Whether blocks may tell each other something while they run.
+    pub(crate) meets: bool,
 }
 
 impl Entry {
@@ -205,6 +207,23 @@ pub(crate) enum Op {
     WaitCopies {
         but: Option<u32>,
     },
+    /// A load of global memory that other blocks may be writing.
+    StrongLoad {
+        at: At,
+        value: Width,
+        d: Place,
+        acquires: bool,
+    },
+    /// A store that other blocks may be reading.
+    StrongStore {
+        at: At,
+        value: Width,
+        a: Place,
+        releases: bool,
+    },
+    Change(Change),
+    /// Of acquire and release, for the device.
+    Fence,
     Branch {
         to: u32,
     },
@@ -222,6 +241,20 @@ pub(crate) enum Op {
     ActiveMask {
         d: Place,
     },
+}
+
+/// An atomic operation: what memory holds becomes `f` of it, `b` and `c`; `d` what it was.
+#[derive(Clone, Copy)]
+pub(crate) struct Change {
+    pub space: Space,
+    pub at: At,
+    pub value: Width,
+    pub d: Option<Place>,
+    pub f: Function,
+    pub b: Place,
+    pub c: Place,
+    pub acquires: bool,
+    pub releases: bool,
 }
 
 /// A memory that a load reads.
@@ -256,11 +289,14 @@ pub(crate) struct Vector {
     pub places: [Place; 4],
 }
 
-/// The rule by which a shuffle picks its lane.
+/// What the lanes of a warp exchange: the rule by which a shuffle picks its lane; or which lanes have a
+/// predicate, or the same value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ShuffleMode {
     Up,
     Down,
     Butterfly,
     Index,
+    Ballot,
+    Match,
 }

@@ -393,6 +393,13 @@ pub const CASES: &[Case] = &[
         "@%p1 bra OTHER;\nmov.u32 %r9, 1;\nbra DONE;\nOTHER:\nmov.u32 %r9, 2;\nDONE:\nbar.sync 0;",
     ),
     case(
+        "blocks that wait for what none of them does",
+        Kind::Deadlock,
+        [3, 1],
+        "AGAIN:\nld.relaxed.gpu.global.u32 %r9, [%rd1];\nsetp.eq.u32 %p3, %r9, 0;\n@%p3 bra AGAIN;",
+        "AGAIN:\nld.relaxed.gpu.global.u32 %r9, [%rd1+4];\nsetp.eq.u32 %p3, %r9, 0;\n@%p3 bra AGAIN;",
+    ),
+    case(
         "endless loop",
         Kind::Endless,
         [1, 2],

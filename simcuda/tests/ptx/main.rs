@@ -4,6 +4,7 @@
 // Lists of accesses may have one element.
 #![allow(clippy::single_range_in_vec_init)]
 
+mod blocks;
 mod conversions;
 mod counts;
 mod detector_cases;

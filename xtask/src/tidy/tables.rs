@@ -12,17 +12,17 @@ pub const FILES_PER_FOLDER: usize = 12;
 
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
-    ("kernels/src", 27_909),
-    ("engine/src", 48_966),
-    ("simcuda/src", 8_919),
+    ("kernels/src", 27_934),
+    ("engine/src", 49_640),
+    ("simcuda/src", 9_738),
     ("interop/src", 9_129),
-    ("interop/python", 15_355),
+    ("interop/python", 15_368),
     ("benches", 9_383),
     ("xtask", 5_300),
     ("examples", 3_119),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 128_063;
+pub const TOTAL_BUDGET: usize = 129_591;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

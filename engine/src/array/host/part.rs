@@ -48,7 +48,8 @@ pub enum Cells {
 }
 
 impl Array {
-    /// The parts of the array that this rank holds, halos current. Computes if necessary. Collective. CUDA
+    /// The parts of the array that this rank holds, halos current. Computes if necessary. Collective; but
+    /// once a rank has failed, those of a computed array, without halos: what is left can be saved. CUDA
     /// devices may still be working: whoever reads their memory orders his stream behind theirs
     /// ([`Device::publish_to`]).
     ///
@@ -72,13 +73,19 @@ impl Array {
         if let Some(parts) = self.parts_of_base()? {
             return Ok(parts);
         }
-        self.eval()?;
+        // After the failure of a rank nothing is computed, nor halos exchanged.
+        let is_whole = self.team().wire().is_none_or(|ranks| ranks.failure().is_none());
+        if is_whole || self.node.storage().is_none() {
+            self.eval()?;
+        }
         let Some(storage) = self.node.storage() else { unreachable!("eval computes or fails") };
         let _guard = self.team().evaluation()?;
-        self.team().together("the parts of an array", || self.fill_halos(&storage))?;
+        if is_whole {
+            self.team().together("the parts of an array", || self.fill_halos(&storage))?;
+        }
         let dist = &storage.declared;
         let part = |(index, buffer): (usize, &Option<Buffer>)| {
-            let stored = dist.stored(index);
+            let stored = if is_whole { dist.stored(index) } else { dist.owned(index) };
             let place = storage.place(self.team(), index);
             Part {
                 array: self.clone(),

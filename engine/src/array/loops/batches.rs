@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use crate::device::{CopyRegion, Device, Job, Recording, Stream, StreamGraph, StreamGraphBuilder};
 use crate::error::Result;
-use crate::program::{self, ChainedStep, Command, Op, Schedule, StreamMessages};
+use crate::program::{self, ChainedStep, Command, GuardedWrites, Op, Schedule, StreamMessages};
 use crate::trace;
 
 /// Commands that are queued at once, or one command between such.
 pub(crate) enum ReplayBatch {
-    /// All that devices do, on all streams, and the messages in it.
-    Together(StreamGraph, Option<Arc<StreamMessages>>),
+    /// All that devices do, on all streams; if there are messages in it, these and the number of steps.
+    Together(StreamGraph, Option<(Arc<StreamMessages>, u64)>),
     /// Launches of one stream between transfers and waits.
     Jobs(Device, Stream, Recording),
     Single(Command),
@@ -24,11 +24,8 @@ pub(crate) enum ReplayBatch {
 impl ReplayBatch {
     pub fn run(&self) -> Result<()> {
         match self {
-            ReplayBatch::Together(graph, messages) => {
-                graph.launch()?;
-                messages.iter().for_each(|messages| messages.launched());
-                Ok(())
-            }
+            ReplayBatch::Together(graph, None) => graph.launch(),
+            ReplayBatch::Together(graph, Some((messages, steps))) => messages.launch(*steps, graph),
             ReplayBatch::Jobs(device, stream, recording) => {
                 let name = || "replayed step".to_owned();
                 trace::on_device(device, *stream, name, || device.replay_on(*stream, recording))
@@ -61,31 +58,57 @@ pub(crate) fn together(schedule: &Schedule) -> Result<Option<ReplayBatch>> {
 }
 
 /// The commands of steps, each with its place in the cycle, as one graph, messages included; before it, what
-/// the host notes.
+/// the host notes. If it `guards` the launches, also what they write and when.
 pub(crate) fn together_with<'s>(
     steps: impl Iterator<Item = (usize, &'s Schedule)>,
     messages: &Arc<StreamMessages>,
-) -> Result<Option<Vec<ReplayBatch>>> {
-    let steps: Vec<ChainedStep> = steps.map(|(step, schedule)| messages.step(step, schedule)).collect();
-    let mut graph = StreamGraphBuilder::default();
-    let mut batches = Vec::new();
+    guards: bool,
+) -> Result<Option<(Vec<ReplayBatch>, GuardedWrites)>> {
+    let steps = steps.map(|(step, schedule)| messages.step(step, schedule));
+    let steps = steps.collect::<Result<Vec<ChainedStep>>>()?;
+    let jobs = if guards { messages.guards(&steps)? } else { None };
+    let (mut graph, mut batches) = (StreamGraphBuilder::default(), Vec::new());
+    let mut writes = GuardedWrites::default();
+    if let Some(jobs) = &jobs {
+        let (device, first) = (messages.device(), messages.guard(0));
+        graph.launch_always(device, Stream::Compute, &jobs[0])?;
+        graph.guard(device, Stream::Compute, first);
+        graph.wait((device, Stream::Compute), (device, Stream::Exchange));
+    } else if guards {
+        return Ok(None);
+    }
     for step in &steps {
         for (at, command) in step.commands.iter().enumerate() {
-            step.begin(&mut graph, at)?;
-            match &command.op {
-                Op::RecordHash { .. } | Op::BeginCollective { .. } => {
-                    batches.push(ReplayBatch::Single(command.clone()));
+            let waited = step.wait(&mut graph, at);
+            if let (Some(stream), Some(jobs)) = (waited, &jobs) {
+                writes.waits += 1;
+                let number = writes.waits as usize;
+                graph.launch_always(messages.device(), stream, &jobs[number])?;
+                graph.guard(messages.device(), stream, messages.guard(number));
+            }
+            for command in step.copies(at).iter().chain([command]) {
+                if let (Some(guard), false) =
+                    (graph.guard_of(messages.device(), command.stream), command.op.jobs().is_empty())
+                {
+                    let memory = command.op.writes().map(|memory| (guard.number as u64, memory.id));
+                    writes.memory.extend(memory);
                 }
-                // What they do is in the words, and in what is around them.
-                Op::Send { .. }
-                | Op::Receive(_)
-                | Op::PostReceive { .. }
-                | Op::WaitAll { .. }
-                | Op::WaitForReaders { .. }
-                | Op::WaitForPeers { .. } => {}
-                _ => {
-                    if !add(&mut graph, command)? {
-                        return Ok(None);
+                match &command.op {
+                    Op::RecordHash { .. } | Op::BeginCollective { .. } => {
+                        batches.push(ReplayBatch::Single(command.clone()));
+                    }
+                    // What they do is in the words, and in what is around them.
+                    Op::Send { .. }
+                    | Op::Receive(_)
+                    | Op::PostReceive { .. }
+                    | Op::WaitAll { .. }
+                    | Op::WaitForReaders { .. }
+                    | Op::WaitForPeers { .. } => {}
+                    Op::Transfer { .. } if guards => return Ok(None),
+                    _ => {
+                        if !add(&mut graph, command)? {
+                            return Ok(None);
+                        }
                     }
                 }
             }
@@ -93,8 +116,8 @@ pub(crate) fn together_with<'s>(
         }
     }
     let Some(graph) = graph.record()? else { return Ok(None) };
-    batches.push(ReplayBatch::Together(graph, Some(Arc::clone(messages))));
-    Ok(Some(batches))
+    batches.push(ReplayBatch::Together(graph, Some((Arc::clone(messages), steps.len() as u64))));
+    Ok(Some((batches, writes)))
 }
 
 /// Adds a command that devices of this process do alone; false for any other.

@@ -19,7 +19,9 @@ use crate::config::config;
 use crate::device::{Allocation, Buffer, Device, DeviceKind, Job, Recording};
 use crate::error::Result;
 use crate::index::Distribution;
-use crate::program::{self, MessageOffer, MessageOutline, Op, Schedule, StreamMessages};
+use crate::program::{
+    self, GuardedStep, GuardedSteps, MessageOffer, MessageOutline, Op, Schedule, StreamMessages,
+};
 use crate::team::{Team, evaluation};
 use crate::trace;
 use crate::wire::{Ranks, pass};
@@ -180,6 +182,7 @@ struct ChainedSteps {
     next: usize,
     /// Several rounds of them as one, from the first on: the number of steps.
     round: Option<(u64, ReplayStep)>,
+    messages: Arc<StreamMessages>,
 }
 
 /// Whether a rank's steps can be replayed with their messages in them.
@@ -323,8 +326,9 @@ impl Cycle {
         }
     }
 
-    /// Prepares the steps with their messages in them, together with all ranks; whether they all can.
-    pub fn chain(&mut self, ranks: &Ranks) -> Result<bool> {
+    /// Prepares the steps with their messages in them, together with all ranks; whether they all can. So many
+    /// steps of the loop came before.
+    pub fn chain(&mut self, ranks: &Ranks, before: u64) -> Result<bool> {
         // From the next one on, wherever in their cycles the ranks are, and at least two, so that messages of
         // one step share nothing with those of the next.
         let steps = self.recorded.iter().cycle().skip(self.next).take(self.recorded.len().max(2));
@@ -338,13 +342,25 @@ impl Cycle {
             _ => None,
         };
         let chained = match messages {
-            Some(messages) => chained_steps(&steps, &Arc::new(messages), &self.leases)?,
+            Some(messages) => {
+                let messages = Arc::new(messages);
+                // Guarded, if that can be.
+                match chained_steps(&steps, &messages, &self.leases, Some(before))? {
+                    None => chained_steps(&steps, &messages, &self.leases, None)?,
+                    chained => chained,
+                }
+            }
             None => None,
         };
         let all = ranks.all_gather("chaining the steps of a Loop", &[u8::from(chained.is_some())])?;
         let agreed = all.iter().all(|rank| rank[..] == [1]);
         self.chained = chained.filter(|_| agreed);
         Ok(agreed)
+    }
+
+    /// After a failure: the number of steps of the loop whose state its arrays hold, if they hold one.
+    pub fn last_whole(&self) -> Option<u64> {
+        self.chained.as_ref().and_then(|chained| chained.messages.last_whole())
     }
 
     /// Steps are replayed with the messages apart again.
@@ -355,7 +371,7 @@ impl Cycle {
     /// Replays as many steps as it may, or one if that is more than `most`. Says how many.
     pub fn replay(&mut self, team: &Team, state: &mut [Array], most: u64) -> Result<u64> {
         pass("loop-replay")?;
-        if let Some(ChainedSteps { steps, next, round }) = &mut self.chained {
+        if let Some(ChainedSteps { steps, next, round, .. }) = &mut self.chained {
             let round = round.as_ref().filter(|(count, _)| *next == 0 && *count <= most);
             let (count, prepared) = round.map_or((1, &steps[*next]), |(count, round)| (*count, round));
             prepared.replay(team, &self.teams, state)?;
@@ -400,30 +416,42 @@ impl Cycle {
 /// The longest cycle whose messages get memory of their own.
 const MOST_CHAINED: usize = 12;
 
-/// Steps, and several rounds of them, with their messages in them; `None` if devices do not take them so.
+/// Steps, and several rounds of them, with their messages in them; `None` if devices do not take them so. If
+/// so many steps of the loop `before` them are given, their launches are guarded.
 fn chained_steps(
     recorded: &[&RecordedStep],
     messages: &Arc<StreamMessages>,
     leases: &Leases,
+    before: Option<u64>,
 ) -> Result<Option<ChainedSteps>> {
     let schedules = || recorded.iter().map(|step| &step.schedule).enumerate();
-    let mut steps = Vec::new();
+    let (mut steps, mut guarded, guards) = (Vec::new(), Vec::new(), before.is_some());
     for (at, step) in recorded.iter().enumerate() {
-        let Some(batches) = together_with(std::iter::once((at, &step.schedule)), messages)? else {
-            return Ok(None);
-        };
+        let alone = std::iter::once((at, &step.schedule));
+        let Some((batches, writes)) = together_with(alone, messages, guards)? else { return Ok(None) };
+        let after: Vec<_> = step.after.iter().flat_map(|array| array.parts.iter().flatten()).collect();
+        let after = after.into_iter().cloned().collect();
+        let layout = recorded.iter().position(|other| are_alike(&other.after, &step.after)).unwrap_or(at);
+        guarded.push(GuardedStep { writes, after, layout });
         steps.push(ReplayStep { batches, messages: step.messages, after: leased(&step.after, leases) });
     }
     let rounds = MOST_TOGETHER / recorded.len();
     let (mut round, all) = (None, rounds * recorded.len());
-    if let (Some(last), true) = (recorded.last(), rounds > 0)
-        && let Some(batches) = together_with(schedules().cycle().take(all), messages)?
-    {
-        let sent = recorded.iter().map(|step| step.messages).sum::<u64>() * rounds as u64;
-        let after = leased(&last.after, leases);
-        round = Some((all as u64, ReplayStep { batches, messages: sent, after }));
+    if let (Some(last), true) = (recorded.last(), rounds > 0) {
+        match together_with(schedules().cycle().take(all), messages, guards)? {
+            Some((batches, _)) => {
+                let sent = recorded.iter().map(|step| step.messages).sum::<u64>() * rounds as u64;
+                let after = leased(&last.after, leases);
+                round = Some((all as u64, ReplayStep { batches, messages: sent, after }));
+            }
+            None if guards => return Ok(None),
+            None => {}
+        }
     }
-    Ok(Some(ChainedSteps { steps, next: 0, round }))
+    if let Some(before) = before {
+        messages.guarded(GuardedSteps { before, steps: guarded });
+    }
+    Ok(Some(ChainedSteps { steps, next: 0, round, messages: Arc::clone(messages) }))
 }
 
 fn replay_steps(recorded: &[RecordedStep], leases: &Leases) -> Result<Vec<ReplayStep>> {

@@ -296,8 +296,16 @@ impl<F: StepFunction> Loop<F> {
             self.begin_anew();
         }
         self.is_running = true;
-        let outcome = self.run_until(end, numbers);
+        let mut outcome = self.run_until(end, numbers);
         if outcome.is_err() {
+            if let Some(whole) = self.cycle.as_ref().and_then(Cycle::last_whole) {
+                self.done = whole;
+            }
+            // It says by now what this rank's arrays hold.
+            let failure = || self.state.first()?.node.team.wire()?.failure();
+            if let (Err(Error::Rank { .. }), Some(failure)) = (&outcome, failure()) {
+                outcome = Err(failure);
+            }
             // The recorded steps no longer lead to the state's memory, nor are halos as wide as after them.
             self.begin_anew();
         }
@@ -402,7 +410,7 @@ impl<F: StepFunction> Loop<F> {
             };
             match (&mut self.cycle, own) {
                 (Some(cycle), Chaining::Ready) => {
-                    own = if cycle.chain(ranks)? { Chaining::Under } else { Chaining::Never };
+                    own = if cycle.chain(ranks, self.done)? { Chaining::Under } else { Chaining::Never };
                 }
                 (Some(cycle), Chaining::Never | Chaining::NotYet) => cycle.unchain(),
                 _ => {}

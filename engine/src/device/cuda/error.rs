@@ -45,6 +45,8 @@ pub(in crate::device) enum CudaError {
     /// The kernel cannot be launched on any GPU.
     #[error(transparent)]
     Unsupported(#[from] PtxUnsupported),
+    #[error("a launch has no room for the address of the word that guards it")]
+    NoRoomForGuard,
     /// The driver's compiler refused the PTX: a defect of the writer or of the driver.
     #[error(
         "the driver refused the PTX of kernel {kernel}: {log}; update the driver if it is older than \

@@ -3,6 +3,7 @@
 use crate::config::{config, say};
 use crate::device::driver::{DriverError, GroupedSpan, Job, Opaque, Stream, StreamWork, WordOp};
 use crate::device::handle::{CopyRegion, Device};
+use crate::device::memory::Allocation;
 use crate::device::peers::DevicePeers;
 use crate::error::Result;
 
@@ -19,9 +20,45 @@ pub(crate) struct StreamGraph {
 pub(crate) struct StreamGraphBuilder<'a> {
     devices: Vec<Device>,
     work: Vec<StreamWork<'a>>,
+    /// By device and stream: the word that guards its launches from now on.
+    guards: Vec<((Device, Stream), GuardWord<'a>)>,
+}
+
+/// A 64-bit word of a device's memory, and its number: a stream that waits for another one takes over its
+/// word if that has the greater number.
+#[derive(Clone, Copy)]
+pub(crate) struct GuardWord<'a> {
+    pub number: usize,
+    pub memory: &'a Allocation,
+    pub offset: u64,
 }
 
 impl<'a> StreamGraphBuilder<'a> {
+    /// The word that guards launches of a stream, if one does.
+    pub(crate) fn guard_of(&self, device: &Device, stream: Stream) -> Option<GuardWord<'a>> {
+        let is_it = |of: &(Device, Stream)| of.0 == *device && of.1 == stream;
+        self.guards.iter().find(|(of, _)| is_it(of)).map(|(_, guard)| *guard)
+    }
+
+    /// Launches of a stream from now on do nothing if the word, which work before them writes, is not 0.
+    pub(crate) fn guard(&mut self, device: &Device, stream: Stream, word: GuardWord<'a>) {
+        self.guards.retain(|(of, _)| of.0 != *device || of.1 != stream);
+        self.guards.push(((device.clone(), stream), word));
+    }
+
+    /// Jobs of one program, guarded by nothing.
+    pub(crate) fn launch_always(
+        &mut self,
+        device: &'a Device,
+        stream: Stream,
+        jobs: &'a [Job],
+    ) -> Result<()> {
+        jobs.iter().try_for_each(|job| device.check(job))?;
+        self.uses(device);
+        self.work.push(StreamWork::Jobs { on: device.driver(), stream, jobs, guard: None });
+        Ok(())
+    }
+
     fn uses(&mut self, device: &Device) {
         if !self.devices.contains(device) {
             self.devices.push(device.clone());
@@ -32,7 +69,8 @@ impl<'a> StreamGraphBuilder<'a> {
     pub(crate) fn launch(&mut self, device: &'a Device, stream: Stream, jobs: &'a [Job]) -> Result<()> {
         jobs.iter().try_for_each(|job| device.check(job))?;
         self.uses(device);
-        self.work.push(StreamWork::Jobs { on: device.driver(), stream, jobs });
+        let guard = self.guard_of(device, stream).map(|word| (word.memory, word.offset));
+        self.work.push(StreamWork::Jobs { on: device.driver(), stream, jobs, guard });
         Ok(())
     }
 
@@ -68,6 +106,10 @@ impl<'a> StreamGraphBuilder<'a> {
     /// A wait, as [`Device::after`].
     pub(crate) fn wait(&mut self, first: (&'a Device, Stream), then: (&'a Device, Stream)) {
         [first.0, then.0].into_iter().for_each(|device| self.uses(device));
+        let known = self.guard_of(then.0, then.1).map(|word| word.number);
+        if let Some(word) = self.guard_of(first.0, first.1).filter(|word| known < Some(word.number)) {
+            self.guard(then.0, then.1, word);
+        }
         let end = |(device, stream): (&'a Device, Stream)| (device.driver(), stream);
         self.work.push(StreamWork::Wait { first: end(first), then: end(then) });
     }

@@ -7,6 +7,6 @@ mod queue;
 mod sweep;
 
 pub use check::compared_launches;
-pub(crate) use graph::{StreamGraph, StreamGraphBuilder};
+pub(crate) use graph::{GuardWord, StreamGraph, StreamGraphBuilder};
 pub(crate) use queue::{RecordedWork, Recording};
 pub(crate) use sweep::Sweep;

@@ -68,7 +68,7 @@ pub struct Allocation {
     /// The number of its loans: memory on loan is not leased again.
     pub(in crate::device) lent: AtomicU32,
     /// Why its contents are lost, if they are: who uses it gets that as an error.
-    pub(crate) lost: OnceLock<String>,
+    pub(crate) lost: Arc<OnceLock<String>>,
     pub(in crate::device) memory: Box<dyn DeviceMemory>,
 }
 
@@ -122,7 +122,7 @@ impl Allocation {
         reuse: Option<Reuse>,
         memory: Box<dyn DeviceMemory>,
     ) -> Allocation {
-        let (id, lent, lost) = (next_id(), AtomicU32::new(0), OnceLock::new());
+        let (id, lent, lost) = (next_id(), AtomicU32::new(0), Arc::default());
         Allocation { id, bytes, device, read_only: false, reuse, lent, lost, memory }
     }
 

@@ -3,6 +3,7 @@
 //! in the crates above; a handle is bytes that the caller sends to the other process.
 
 use std::any::Any;
+use std::sync::Arc;
 
 use super::allocation::Allocation;
 use crate::device::driver::{DriverResult, IpcHandle, SharedEvent, Sharing, Stream};
@@ -225,6 +226,37 @@ impl Device {
     /// What no other device of any machine has.
     pub(crate) fn identity(&self) -> Result<String> {
         self.ipc(|gpu| gpu.identity())
+    }
+
+    /// What a word of memory is once the stream `Compute` has done its work, whatever its contents are worth.
+    pub(crate) fn read_word(&self, memory: &Allocation, offset: u64) -> Result<u64> {
+        let mut word = [0; 8];
+        let read = self.driver().download(Stream::Compute, memory, offset, &mut word);
+        read.map_err(|e| self.failed(e)).map(|()| u64::from_ne_bytes(word))
+    }
+
+    /// Copies the contents of memories of the device to others, all at once, once the stream `Compute` has
+    /// done its work: pairs of equal length.
+    pub(crate) fn copy_contents(&self, pairs: &[(Arc<Allocation>, Arc<Allocation>)]) -> Result<()> {
+        const CHUNK: u64 = 16 << 20;
+        let longest = pairs.iter().map(|(from, _)| from.bytes).max().unwrap_or(0);
+        let transit = pairs.iter().map(|(from, _)| self.alloc(from.bytes.min(CHUNK)));
+        let transit = transit.collect::<Result<Vec<Buffer>>>()?;
+        let copy = |from: (&Allocation, u64), to: (&Allocation, u64), bytes: u64| {
+            let copied = self.driver().copy_to(Stream::Compute, from, self.driver(), to, bytes);
+            copied.map_err(|e| self.failed(e)).map(drop)
+        };
+        for begin in (0..longest).step_by(CHUNK as usize) {
+            let each = || pairs.iter().zip(&transit).filter(|((from, _), _)| begin < from.bytes);
+            for ((from, _), between) in each() {
+                copy((from, begin), (between.allocation(), 0), CHUNK.min(from.bytes - begin))?;
+            }
+            for ((from, to), between) in each() {
+                copy((between.allocation(), 0), (to, begin), CHUNK.min(from.bytes - begin))?;
+            }
+        }
+        self.changed();
+        self.driver().wait_for(Stream::Compute).map_err(|e| self.failed(e))
     }
 
     fn on_shared(&self, call: impl FnOnce(&dyn Sharing) -> DriverResult<()>) -> Result<()> {

@@ -7,6 +7,7 @@ use super::super::abi::{
 use super::super::state::{Driver, Event, Record, StreamOrder, place};
 use super::{Out, current, exports, not_simulated};
 use crate::driver::order::Clock;
+use crate::driver::queue::exchange_thread_mode;
 use crate::driver::work::CaptureMode;
 
 /// The lowest number of a priority, which is the greatest priority.
@@ -50,6 +51,11 @@ exports! {
         }
         driver.host.join(&clock);
         Ok(())
+    }
+
+    fn cuThreadExchangeStreamCaptureMode(mode: Out<u32>) Init, |_driver, _device| {
+        let before = exchange_thread_mode(CaptureMode::of(mode.at(0)?)?);
+        mode.put(before as u32)
     }
 
     fn cuStreamWaitEvent(stream: Opaque, event: Opaque, flags: u32) Init, |driver, _device| {

@@ -58,6 +58,20 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
+    /// `vote.sync.ballot.b32 d, p, mask;` and `match.any.sync.b32 d, a, mask;`
+    pub(super) fn lanes(&mut self, instruction: &Instruction<'a, '_>) -> Parsed<()> {
+        let (mode, kind) = match (instruction.name, instruction.modifiers) {
+            ("vote", ["sync", "ballot", "b32"]) => (ShuffleMode::Ballot, Type::Pred),
+            ("match", ["any", "sync", "b32"]) => (ShuffleMode::Match, Type::B32),
+            _ => return Err(unknown(instruction)),
+        };
+        let [to, a, mask] = exactly(instruction)?;
+        let (d, a) = (self.result(to, Type::B32)?, self.source(a, kind)?);
+        let (mask, none) = (self.source(mask, Type::U32)?, self.constant(0));
+        self.push(Op::Shuffle { mode, d, p: None, a, b: none, c: none, mask });
+        Ok(())
+    }
+
     pub(super) fn active_mask(&mut self, instruction: &Instruction<'a, '_>) -> Parsed<()> {
         let ["b32"] = instruction.modifiers else {
             return Err(unknown(instruction));

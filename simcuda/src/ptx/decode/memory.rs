@@ -13,7 +13,7 @@ struct Access {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum StateSpace {
+pub(super) enum StateSpace {
     Param,
     Global,
     Shared,
@@ -21,6 +21,12 @@ enum StateSpace {
 
 impl<'a> Body<'a> {
     pub(super) fn load(&mut self, instruction: &Instruction<'a, '_>) -> Parsed<()> {
+        if let Some((acquires, kind)) = strong(instruction, "acquire")? {
+            let (to, at) = self.strong_operands(instruction)?;
+            let (d, register) = self.loaded(to, kind)?;
+            self.push(Op::StrongLoad { at, value: width(kind, register), d, acquires });
+            return Ok(());
+        }
         let access = self.access(instruction, &["cs", "cg"])?;
         let [to, from] = exactly(instruction)?;
         let Operand::Address(base, offset) = from else {
@@ -38,6 +44,17 @@ impl<'a> Body<'a> {
         };
         self.push(Op::Load { from, at, value: width(access.kind, register), d });
         Ok(())
+    }
+
+    /// The value and the address of a strong load or store.
+    fn strong_operands<'o>(&mut self, instruction: &Instruction<'a, 'o>) -> Parsed<(&'o Operand<'a>, At)> {
+        match (instruction.name, instruction.operands) {
+            ("ld", [value, Operand::Address(base, offset)])
+            | ("st", [Operand::Address(base, offset), value]) => {
+                Ok((value, self.at(StateSpace::Global, base, *offset)?))
+            }
+            _ => Err(unknown(instruction)),
+        }
     }
 
     fn load_param(&mut self, access: &Access, to: &Operand<'a>, base: &'a str, offset: i32) -> Parsed<()> {
@@ -58,6 +75,12 @@ impl<'a> Body<'a> {
     }
 
     pub(super) fn store(&mut self, instruction: &Instruction<'a, '_>) -> Parsed<()> {
+        if let Some((releases, kind)) = strong(instruction, "release")? {
+            let (from, at) = self.strong_operands(instruction)?;
+            let (a, register) = self.stored(from, kind)?;
+            self.push(Op::StrongStore { at, value: width(kind, register), a, releases });
+            return Ok(());
+        }
         let access = self.access(instruction, &["cs", "cg", "wt"])?;
         let [to, from] = exactly(instruction)?;
         let Operand::Address(base, offset) = to else {
@@ -152,7 +175,7 @@ impl<'a> Body<'a> {
         Ok(Access { space, cached, count, kind })
     }
 
-    fn at(&mut self, space: StateSpace, base: &'a str, offset: i32) -> Parsed<At> {
+    pub(super) fn at(&mut self, space: StateSpace, base: &'a str, offset: i32) -> Parsed<At> {
         if let Some(start) = self.array(base).map(|array| array.start) {
             if space != StateSpace::Shared {
                 return Err(format!("`{base}` lies in another memory"));
@@ -222,6 +245,20 @@ impl<'a> Body<'a> {
     }
 }
 
-fn width(kind: Type, register: Type) -> Width {
+pub(super) fn width(kind: Type, register: Type) -> Width {
     Width { bytes: (kind.bits() / 8) as u8, signed: kind.is_signed(), register: register.bits() as u8 }
+}
+
+/// Of `ld` or `st`, whether it is strong: whether it acquires or releases (`order`), and its type.
+fn strong(instruction: &Instruction, order: &str) -> Parsed<Option<(bool, Type)>> {
+    let (orders, kind) = match instruction.modifiers {
+        [first, "gpu" | "sys", "global", kind] if *first == order => (true, kind),
+        ["relaxed", "gpu" | "sys", "global", kind] | ["volatile", "global", kind] => (false, kind),
+        [first, ..] if *first == order || matches!(*first, "relaxed" | "volatile") => {
+            return Err(unknown(instruction));
+        }
+        _ => return Ok(None),
+    };
+    let kind = Type::named(kind).filter(|kind| kind.bits() >= 8 && kind.class() != Class::Packed);
+    kind.map(|kind| Some((orders, kind))).ok_or_else(|| unknown(instruction))
 }

@@ -1,12 +1,13 @@
 //! One body on its way from statements to steps: its names, its slots and the checks of operands. The
 //! instructions themselves are in the modules below.
 
+mod atomic;
 mod compute;
 mod flow;
 mod memory;
 
 use super::lexer::Wrong;
-use super::program::{Array, Entry, Guard, Op, Place, SPECIALS, Slot, Step, Threads};
+use super::program::{Array, Entry, Guard, Op, Place, SPECIALS, Slot, Space, Step, Threads};
 use super::types::{Class, Header, Type};
 use std::collections::HashMap;
 
@@ -140,6 +141,9 @@ impl<'a> Body<'a> {
             "ret" | "exit" => self.leave(instruction),
             "bar" => self.barrier(instruction),
             "shfl" => self.shuffle(instruction),
+            "vote" | "match" => self.lanes(instruction),
+            "atom" | "red" => self.change(instruction),
+            "fence" | "membar" => self.fence(instruction),
             "activemask" => self.active_mask(instruction),
             _ => self.compute(instruction),
         }
@@ -161,6 +165,11 @@ impl<'a> Body<'a> {
             threads: Threads::Any,
             shared: self.arrays,
             waits: self.code.iter().any(waits),
+            meets: self.code.iter().any(|step| match step.does {
+                Op::StrongLoad { .. } | Op::StrongStore { .. } | Op::Fence => true,
+                Op::Change(change) => change.space == Space::Global,
+                _ => false,
+            }),
             code: self.code,
             lines: self.lines,
             slots: self.slots,

@@ -297,6 +297,8 @@ pub(super) struct CudaProgram {
     kernel: Verified,
     module: ptx::Module,
     functions: Vec<OnceLock<Function>>,
+    /// The same entries, if they have room for a guard, and where their parameter has its address.
+    guarded: Vec<OnceLock<Option<(Function, usize)>>>,
     primary: Arc<Primary>,
     retired: Arc<RetiredModules>,
 }
@@ -331,8 +333,9 @@ impl CudaDevice {
     pub(super) fn compiled(&self, kernel: &Verified) -> Result<CudaProgram, CudaError> {
         let module = emit_within(kernel, &self.facts.target, config().planes)?;
         let functions = module.entries.iter().map(|_| OnceLock::new()).collect();
+        let guarded = module.entries.iter().map(|_| OnceLock::new()).collect();
         let (primary, retired) = (Arc::clone(&self.primary), Arc::clone(&self.retired));
-        Ok(CudaProgram { kernel: kernel.clone(), module, functions, primary, retired })
+        Ok(CudaProgram { kernel: kernel.clone(), module, functions, guarded, primary, retired })
     }
 }
 
@@ -343,7 +346,9 @@ const MODULE_BYTES: usize = 16 << 10;
 impl CudaProgram {
     /// The text of entries, and what the driver has of those that are loaded.
     pub(super) fn bytes(&self) -> usize {
-        let loaded = self.functions.iter().filter_map(OnceLock::get).map(|function| function.bytes);
+        let guarded = self.guarded.iter().filter_map(|guarded| Some(&guarded.get()?.as_ref()?.0));
+        let loaded = self.functions.iter().filter_map(OnceLock::get).chain(guarded);
+        let loaded = loaded.map(|function| function.bytes);
         self.module.text_bytes() + loaded.sum::<usize>()
     }
 
@@ -353,15 +358,32 @@ impl CudaProgram {
         if let Some(function) = self.functions[entry].get() {
             return Ok(function);
         }
+        let function = self.load(entry, &self.module.text(entry))?;
+        // Of two threads that compile it at once one is the first.
+        Ok(self.functions[entry].get_or_init(|| function))
+    }
+
+    /// An entry that does nothing where a word is not 0, and where its parameter has the word's address, as
+    /// [`CudaProgram::function`]; `None` if there is no room for that.
+    pub(super) fn guarded(&self, entry: usize) -> Result<Option<&(Function, usize)>, CudaError> {
+        if let Some(guarded) = self.guarded[entry].get() {
+            return Ok(guarded.as_ref());
+        }
+        let text = self.module.guarded_text(entry);
+        let guarded = text.map(|(text, at)| self.load(entry, &text).map(|function| (function, at)));
+        let guarded = guarded.transpose()?;
+        Ok(self.guarded[entry].get_or_init(|| guarded).as_ref())
+    }
+
+    fn load(&self, entry: usize, text: &str) -> Result<Function, CudaError> {
         let ptx::Entry { name, shared, .. } = &*self.module.entries[entry];
-        let text = self.module.text(entry);
         if config().debug >= 3 {
             eprintln!("{text}");
         }
         self.retired.unload_free();
         let retired = Arc::clone(&self.retired);
-        let function = self.primary.with(|| {
-            let loaded = load(name, &text)?;
+        self.primary.with(|| {
+            let loaded = load(name, text)?;
             let (handle, bytes) = (std::ptr::null_mut(), text.len() + MODULE_BYTES);
             let mut function = Function { handle, shared: *shared, bytes, loaded, retired };
             let name = CString::new(name.as_str()).unwrap_or_default();
@@ -376,9 +398,7 @@ impl CudaProgram {
                     .during("allowing a kernel its shared memory")?;
             }
             Ok(function)
-        })?;
-        // Of two threads that compile it at once one is the first.
-        Ok(self.functions[entry].get_or_init(|| function))
+        })
     }
 }
 

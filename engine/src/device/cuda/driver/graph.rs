@@ -90,13 +90,16 @@ enum Work<'a, K> {
     After(usize),
 }
 
+/// Jobs, their launches, and the address of the word that guards them, if one does.
+type Planned<'a> = (&'a [Job], LaunchPlan, Option<u64>);
+
 type Placed<'a> = Vec<(Grid, &'a Function)>;
 
 /// A recording under way.
 #[derive(Default)]
 struct Plan<'a> {
     branches: Vec<Branch<'a>>,
-    steps: Vec<Step<'a, (&'a [Job], LaunchPlan)>>,
+    steps: Vec<Step<'a, Planned<'a>>>,
     /// With whom it exchanges messages.
     groups: Vec<Arc<dyn PeerGroup>>,
 }
@@ -112,7 +115,7 @@ impl CudaDevice {
     pub(super) fn recorded(&self, groups: &[Vec<Job>]) -> Result<GraphRecording, CudaError> {
         let mut plan = Plan::default();
         let on = plan.branch(self, Stream::Compute)?;
-        groups.iter().try_for_each(|jobs| plan.jobs(on, jobs))?;
+        groups.iter().try_for_each(|jobs| plan.jobs(on, jobs, None))?;
         plan.record()
     }
 
@@ -124,10 +127,10 @@ impl CudaDevice {
         let gpu = CudaDevice::behind;
         for one in work {
             let (on, work) = match *one {
-                StreamWork::Jobs { on, stream, jobs } => {
+                StreamWork::Jobs { on, stream, jobs, guard } => {
                     let Some(gpu) = gpu(on) else { return Ok(None) };
                     let on = plan.branch(gpu, stream)?;
-                    plan.jobs(on, jobs)?;
+                    plan.jobs(on, jobs, guard.map(|(memory, offset)| within(memory, offset)))?;
                     continue;
                 }
                 StreamWork::Copy { source, target, stream, bytes } => {
@@ -181,11 +184,11 @@ impl<'a> Plan<'a> {
     }
 
     /// Captures one launch.
-    fn jobs(&mut self, on: usize, jobs: &'a [Job]) -> Result<(), CudaError> {
+    fn jobs(&mut self, on: usize, jobs: &'a [Job], guard: Option<u64>) -> Result<(), CudaError> {
         let branch = &mut self.branches[on];
         let plan = plan_of(jobs, branch.gpu.schedule_facts())?;
         branch.scratch_bytes = branch.scratch_bytes.max(plan.scratch_bytes);
-        self.steps.push(Step { on, work: Work::Kernels((jobs, plan)) });
+        self.steps.push(Step { on, work: Work::Kernels((jobs, plan, guard)) });
         Ok(())
     }
 
@@ -197,14 +200,22 @@ impl<'a> Plan<'a> {
             bytes => branch.gpu.new_buffer(bytes).map(Some),
         });
         let scratch = scratch.collect::<Result<Vec<_>, CudaError>>()?;
-        let place = |Step { on, work }: Step<'a, (&'a [Job], LaunchPlan)>| {
+        let place = |Step { on, work }: Step<'a, Planned<'a>>| {
             let work = match work {
-                Work::Kernels((jobs, plan)) => {
+                Work::Kernels((jobs, plan, guard)) => {
                     let grids = plan.grids(scratch[on].as_ref().map_or(0, |held| held.address));
                     // All jobs of one launch are of one program.
                     let placed = grids.into_iter().zip(jobs.iter().cycle());
-                    let placed = placed.map(|(grid, job)| {
-                        let function = program(job).function(grid.entry)?;
+                    let placed = placed.map(|(mut grid, job)| {
+                        let Some(word) = guard else {
+                            let function = program(job).function(grid.entry)?;
+                            return Ok((grid, function));
+                        };
+                        let Some((function, at)) = program(job).guarded(grid.entry)? else {
+                            return Err(CudaError::NoRoomForGuard);
+                        };
+                        grid.params.resize(*at, 0);
+                        grid.params.extend(word.to_ne_bytes());
                         Ok((grid, function))
                     });
                     Work::Kernels(placed.collect::<Result<Placed, CudaError>>()?)
@@ -218,7 +229,7 @@ impl<'a> Plan<'a> {
         };
         let mut programs: Vec<Arc<Program>> = Vec::new();
         for Step { work, .. } in &steps {
-            let Work::Kernels((jobs, _)) = work else { continue };
+            let Work::Kernels((jobs, ..)) = work else { continue };
             for program in jobs.iter().map(|job| &job.program) {
                 if !programs.iter().any(|known| Arc::ptr_eq(known, program)) {
                     programs.push(Arc::clone(program));

@@ -72,6 +72,18 @@ fn write(address: u64, value: u64) -> sys::CUstreamBatchMemOpParams {
     params
 }
 
+/// Calls that would break captures of other threads in the strictest mode, as those of other libraries may
+/// be, although they have nothing to do with them (`cuThreadExchangeStreamCaptureMode`).
+fn relaxed<T>(calls: impl FnOnce() -> Result<T, CudaError>) -> Result<T, CudaError> {
+    let mut mode = sys::CUstreamCaptureMode_enum::CU_STREAM_CAPTURE_MODE_RELAXED;
+    // SAFETY: the pointer is to a local, which then has the mode before.
+    let mut exchange = || unsafe { sys::cuThreadExchangeStreamCaptureMode(&mut mode) }.result();
+    exchange().during("asking beside captures")?;
+    let outcome = calls();
+    exchange().during("asking beside captures")?;
+    outcome
+}
+
 impl CudaDevice {
     /// The stream for [`CudaDevice::released`]: made while the device waits for nothing.
     pub(super) fn release_stream(&self) -> Result<sys::CUstream, CudaError> {
@@ -86,14 +98,14 @@ impl CudaDevice {
     pub(super) fn released(&self, words: &[u64]) -> Result<(), CudaError> {
         let stream = self.release_stream()?;
         let mut all: Vec<_> = words.iter().map(|&address| write(address, RELEASED)).collect();
-        self.primary.with(|| queue_batch(stream, &mut all))
+        self.primary.with(|| relaxed(|| queue_batch(stream, &mut all)))
     }
 
     /// Whether the work of the stream `Compute` is done.
     pub(super) fn has_computed(&self) -> Result<bool, CudaError> {
         let stream = self.primary.stream(Stream::Compute);
         // SAFETY: the stream lives as long as `primary`.
-        match self.primary.with(|| Ok(unsafe { sys::cuStreamQuery(stream) }))? {
+        match self.primary.with(|| relaxed(|| Ok(unsafe { sys::cuStreamQuery(stream) })))? {
             sys::CUresult::CUDA_ERROR_NOT_READY => Ok(false),
             code => code.result().during("asking for the device's work").map(|()| true),
         }

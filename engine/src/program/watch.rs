@@ -1,0 +1,387 @@
+//! [`Watched`]: the watch of a rank over steps whose messages its device sends and receives itself, and what
+//! is left of them when a rank fails.
+//!
+//! A device whose neighbour has ended would wait for ever. A thread of each rank watches the others while its
+//! device has work. Once one of them fails, it sets a word, `halt`, and then releases the device's waits.
+//!
+//! Each time that a stream has waited for messages, a kernel of one thread, the latch, copies `halt` to a
+//! word that all kernels behind it look at first ([`GuardWord`](crate::device::GuardWord)): if it is not 0,
+//! they write nothing. So no kernel runs that was given what never came, and none in part. The same word
+//! goes with each message, and the receiver's latch takes it for its own: what a halted device sends is none.
+//!
+//! The latch also counts the waits that were true. The count says which step was the last whole one; if the
+//! steps had not yet written the memory that its state was in, that is put where the arrays expect it.
+//! Otherwise, and where launches cannot be guarded, the arrays are lost, and reading them raises. So it is with
+//! messages by NCCL, which ends the device's waits by itself as soon as a rank has failed.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::nccl::{GRACE, NcclLink};
+use crate::device::{Allocation, Buffer, Device, Watch};
+use crate::error::{Error, Result};
+use crate::wire::Ranks;
+
+/// What the watch of a rank needs.
+pub(super) struct Watched {
+    pub ranks: Ranks,
+    pub device: Device,
+    /// This rank's memory with words, where `halt` is the first one.
+    /// None without messages in shared memory.
+    pub region: Option<Buffer>,
+    /// The words that streams wait for.
+    pub words: Vec<u64>,
+    /// Memory that the steps write.
+    pub written: Vec<Arc<Allocation>>,
+    /// Of the ranks with messages to or from this one.
+    pub processes: Vec<(usize, u64)>,
+    /// Those with messages by NCCL, and their connection.
+    pub nccl: Option<(BTreeSet<usize>, Arc<NcclLink>)>,
+    /// The count of true waits, words of the latch, and the words that guard launches.
+    pub guards: Buffer,
+    /// The steps, if all their launches are guarded.
+    pub guarded: OnceLock<GuardedSteps>,
+    pub state: Mutex<WatchState>,
+    pub change: Condvar,
+}
+
+#[derive(Default)]
+pub(super) struct WatchState {
+    /// Launches so far, and their steps.
+    launches: u64,
+    steps: u64,
+    /// The launches that are known to have been whole.
+    known: u64,
+    /// By number: memory written behind launches that are not.
+    behind: HashMap<u64, Arc<OnceLock<String>>>,
+    /// A reader has found that the device was halted.
+    is_halted: bool,
+    is_over: bool,
+    /// Why nothing is launched any more.
+    failure: Option<String>,
+    verdict: Option<Verdict>,
+}
+
+/// What is left after a failure.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Verdict {
+    /// The state after so many steps of the loop.
+    Whole(u64),
+    Lost,
+}
+
+/// The steps of a cycle whose launches are guarded.
+pub(crate) struct GuardedSteps {
+    /// The steps of the loop before the first of them.
+    pub before: u64,
+    pub steps: Vec<GuardedStep>,
+}
+
+pub(crate) struct GuardedStep {
+    pub writes: GuardedWrites,
+    /// The memory of the state after it.
+    pub after: Vec<Arc<Allocation>>,
+    /// Equal for steps that leave the state alike, but for which memory it is in.
+    pub layout: usize,
+}
+
+/// What a step writes, and when.
+#[derive(Default)]
+pub(crate) struct GuardedWrites {
+    /// How often streams wait for messages in it.
+    pub waits: u64,
+    /// The memory that is written, with the number of waits before.
+    pub memory: Vec<(u64, u64)>,
+}
+
+impl GuardedSteps {
+    /// The number of waits in so many steps.
+    fn waits(&self, steps: u64) -> u64 {
+        let waits = |step: &GuardedStep| step.writes.waits;
+        let count = self.steps.len() as u64;
+        let rest = self.steps.iter().take((steps % count) as usize).map(waits).sum::<u64>();
+        steps / count * self.steps.iter().map(waits).sum::<u64>() + rest
+    }
+
+    /// The number of whole steps where so many waits were true, fewer than in all, and of waits in the next.
+    fn whole(&self, waits: u64) -> (u64, u64) {
+        let count = self.steps.len() as u64;
+        let round = self.waits(count).max(1);
+        let (mut whole, mut rest) = (waits / round * count, waits % round);
+        for GuardedStep { writes, .. } in &self.steps {
+            if rest < writes.waits {
+                break;
+            }
+            (whole, rest) = (whole + 1, rest - writes.waits);
+        }
+        (whole, rest)
+    }
+
+    /// The step that left the state which so many steps leave.
+    fn last_of(&self, steps: u64) -> &GuardedStep {
+        let count = self.steps.len();
+        &self.steps[(steps as usize % count + count - 1) % count]
+    }
+}
+
+/// The offset of `halt`.
+pub(super) const HALT: u64 = 0;
+
+/// The time between two looks.
+const LOOK: Duration = Duration::from_millis(10);
+
+impl Watched {
+    fn state(&self) -> MutexGuard<'_, WatchState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Launches so many steps, unless a rank has failed.
+    pub fn launch(&self, steps: u64, launch: impl FnOnce() -> Result<()>) -> Result<()> {
+        let mut state = self.state();
+        if let Some(reason) = &state.failure {
+            let failure = self.ranks.failure();
+            return Err(failure.unwrap_or_else(|| Error::of_driver(self.device.name(), reason.clone())));
+        }
+        launch()?;
+        (state.launches, state.steps) = (state.launches + 1, state.steps + steps);
+        Ok(())
+    }
+
+    /// Watches until there is nothing more to watch.
+    pub fn watch(&self) {
+        let mut done = 0;
+        let (mut stopped, mut refused): (Stopped, Option<Instant>) = Default::default();
+        loop {
+            let (state, _) =
+                self.change.wait_timeout(self.state(), LOOK).unwrap_or_else(PoisonError::into_inner);
+            if state.is_over {
+                return;
+            }
+            let (launches, is_halted) = (state.launches, state.is_halted);
+            drop(state);
+            // A device that fails waits no more.
+            if !is_halted && (launches == done || self.device.is_done().unwrap_or(true)) {
+                (done, stopped) = (launches, HashMap::new());
+                continue;
+            }
+            let failure = self.ranks.poll().err().or_else(|| self.look_for_stopped(&mut stopped));
+            if let Some(failure) = failure.or_else(|| self.look_at_peers(&mut refused)) {
+                return self.end(&failure.to_string());
+            }
+        }
+    }
+
+    /// Nothing waits any more.
+    pub fn end_watch(&self) {
+        self.state().is_over = true;
+        self.change.notify_all();
+    }
+
+    /// Ends what the device does, and says what is left.
+    fn end(&self, reason: &str) {
+        // From here on nothing is launched.
+        self.state().failure = Some(reason.to_owned());
+        // What comes from now on is not true.
+        let release = |words: &[u64]| {
+            let region = self.region.iter();
+            region.for_each(|region| drop(self.device.release_words(region.allocation(), words)));
+        };
+        release(&[HALT]);
+        while !self.device.is_done().unwrap_or(true) {
+            // Words that the device has passed are set back by it, so it may need this several times.
+            release(&self.words);
+            std::thread::sleep(LOOK);
+        }
+        let (verdict, words) = self.judge(reason);
+        self.ranks.remark(&words);
+        self.state().verdict = Some(verdict);
+        self.change.notify_all();
+    }
+
+    /// A rank has failed, and NCCL is about to let the device go on: what it does from now on is worth nothing.
+    pub fn halt(&self, reason: &str) {
+        let mut state = self.state();
+        if state.launches > 0 && state.verdict.is_none() && !self.device.is_done().unwrap_or(false) {
+            state.failure.get_or_insert_with(|| reason.to_owned());
+            state.is_halted = true;
+            self.change.notify_all();
+        }
+    }
+
+    /// The failure of NCCL, once nobody has given a better reason for a moment.
+    fn look_at_peers(&self, since: &mut Option<Instant>) -> Option<Error> {
+        let (peers, link) = self.nccl.as_ref()?;
+        let refusal = link.peers().is_ready().err()?;
+        if since.get_or_insert_with(Instant::now).elapsed() < GRACE {
+            return None;
+        }
+        Some(self.ranks.fail(peers.first().copied()?, refusal.to_string()))
+    }
+
+    /// What is left once the device has done what it was given, in words, too.
+    fn judge(&self, reason: &str) -> (Verdict, String) {
+        let (steps, behind) = {
+            let mut state = self.state();
+            (state.steps, std::mem::take(&mut state.behind))
+        };
+        let found = self.restored(steps, |memory| behind.contains_key(&memory.id));
+        behind.values().for_each(|lost| drop(lost.set(reason.to_owned())));
+        match found {
+            Ok(whole) => (Verdict::Whole(whole), format!("the arrays of the Loop hold step {whole}")),
+            Err(why) => {
+                self.written.iter().for_each(|memory| drop(memory.lost.set(reason.to_owned())));
+                (Verdict::Lost, format!("the arrays of the Loop are lost: {why}"))
+            }
+        }
+    }
+
+    /// Puts the state after the last whole step where that after so many launched steps would be; the number
+    /// of steps of the loop until then, or why that cannot be.
+    fn restored(&self, launched: u64, is_behind: impl Fn(&Allocation) -> bool) -> Result<u64, String> {
+        let Some(guarded) = self.guarded.get() else {
+            return Err("its launches cannot be guarded".to_owned());
+        };
+        let true_waits = self.true_waits().map_err(|error| error.to_string())?;
+        if true_waits >= guarded.waits(launched) {
+            return Ok(guarded.before + launched);
+        }
+        let (whole, waits) = guarded.whole(true_waits);
+        let (from, to) = (guarded.last_of(whole), guarded.last_of(launched));
+        let next = &guarded.steps[whole as usize % guarded.steps.len()];
+        let is_overwritten = |memory: &Arc<Allocation>| {
+            next.writes.memory.iter().any(|(before, id)| *before <= waits && *id == memory.id)
+        };
+        let step = guarded.before + whole;
+        if from.layout != to.layout || from.after.iter().any(is_overwritten) {
+            return Err(format!("step {} had begun to write the memory of step {step}", step + 1));
+        }
+        if to.after.iter().any(|memory| is_behind(memory)) {
+            return Err("they were written after the loop".to_owned());
+        }
+        let pairs: Vec<_> = from.after.iter().cloned().zip(to.after.iter().cloned()).collect();
+        let pairs: Vec<_> = pairs.into_iter().filter(|(from, to)| from.id != to.id).collect();
+        self.device.copy_contents(&pairs).map_err(|error| error.to_string())?;
+        Ok(step)
+    }
+
+    fn true_waits(&self) -> Result<u64> {
+        self.device.read_word(self.guards.allocation(), 0)
+    }
+
+    /// Waits until the device has done what was launched.
+    pub fn wait(&self) {
+        while self.state().launches > 0 && !self.device.is_done().unwrap_or(true) {
+            std::thread::sleep(Duration::from_micros(200));
+        }
+    }
+
+    /// The number of steps of the loop whose state its arrays hold, once that is known; `None` if they are
+    /// lost.
+    pub fn last_whole(&self) -> Option<u64> {
+        self.settle(true).ok()?;
+        let state = self.state();
+        match state.verdict {
+            Some(Verdict::Whole(steps)) => Some(steps),
+            Some(Verdict::Lost) => None,
+            None => self.guarded.get().map(|guarded| guarded.before + state.steps),
+        }
+    }
+
+    /// The failure of a rank whose process has been stopped for the longest that one waits for another.
+    fn look_for_stopped(&self, stopped: &mut Stopped) -> Option<Error> {
+        let now = Instant::now();
+        for &(rank, process) in &self.processes {
+            if !is_stopped(process) {
+                stopped.remove(&rank);
+                continue;
+            }
+            let deadline = self.ranks.deadline();
+            let (since, last) = stopped.entry(rank).or_insert((now, now));
+            // Whoever was stopped itself begins anew.
+            if now - std::mem::replace(last, now) > deadline / 2 {
+                *since = now;
+            }
+            if now - *since > deadline {
+                let seconds = deadline.as_secs();
+                let reason =
+                    format!("its process has been stopped for {seconds} s while a device waited for it");
+                return Some(self.ranks.fail(rank, reason));
+            }
+        }
+        None
+    }
+}
+
+impl Watch for Watched {
+    fn wrote(&self, memory: &Allocation) {
+        let mut state = self.state();
+        if state.launches > state.known && state.verdict.is_none() {
+            state.behind.insert(memory.id, Arc::clone(&memory.lost));
+        }
+    }
+
+    fn settle(&self, waits: bool) -> Result<()> {
+        let (launches, steps) = {
+            let state = self.state();
+            let is_known = state.failure.is_none() && (state.launches == state.known || !waits);
+            if state.verdict.is_some() || is_known {
+                return Ok(());
+            }
+            (state.launches, state.steps)
+        };
+        if let Some(guarded) = self.guarded.get() {
+            let is_whole = self.true_waits()? >= guarded.waits(steps);
+            let mut state = self.state();
+            if is_whole && state.failure.is_none() {
+                state.known = launches;
+                if state.launches == launches {
+                    state.behind.clear();
+                }
+                return Ok(());
+            }
+            state.is_halted |= !is_whole;
+        } else if self.state().failure.is_none() {
+            return Ok(());
+        }
+        self.change.notify_all();
+        let limit = self.ranks.deadline() + Duration::from_secs(5);
+        let is_open = |state: &mut WatchState| state.verdict.is_none();
+        let waited = self.change.wait_timeout_while(self.state(), limit, is_open);
+        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        match state.verdict {
+            Some(_) => Ok(()),
+            None => {
+                Err(Error::of_driver(self.device.name(), "a rank failed, which none has named".to_owned()))
+            }
+        }
+    }
+}
+
+/// By rank: since when its process has been stopped, and when that was seen last.
+type Stopped = HashMap<usize, (Instant, Instant)>;
+
+/// Whether a process of this machine is stopped, as far as the system says.
+pub(super) fn is_stopped(process: u64) -> bool {
+    let Ok(text) = std::fs::read_to_string(format!("/proc/{process}/stat")) else { return false };
+    // The state follows the name, which is in parentheses and may have some itself.
+    text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn true_waits_say_which_step_was_whole() {
+        let step = |waits| GuardedStep {
+            writes: GuardedWrites { waits, memory: Vec::new() },
+            after: Vec::new(),
+            layout: 0,
+        };
+        let guarded = GuardedSteps { before: 7, steps: [2, 0, 3].map(step).into() };
+        assert_eq!([0, 1, 2, 3, 4].map(|steps| guarded.waits(steps)), [0, 2, 2, 5, 7]);
+        let whole = [0, 1, 2, 3, 4, 5, 6, 7].map(|waits| guarded.whole(waits));
+        assert_eq!(whole, [(0, 0), (0, 1), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (5, 0)]);
+    }
+}
