@@ -141,9 +141,6 @@ const REPLAYS: u64 = 48;
 fn child_runs_programs() {
     let parts: usize = std::env::var("CHAINED_PARTS").unwrap().parse().unwrap();
     let team = team(parts);
-    let transport = team.transport().unwrap().unwrap();
-    let way = Way::here();
-    assert_eq!((transport.contains("NCCL"), transport.contains("IPC")), way, "{transport}");
     for (name, step, shape, arrays) in PROGRAMS {
         let begun = |team: &Team| begun(name, shape, arrays, step, team);
         let alone = Team::on(&[Device::host()], team.size()).unwrap();
@@ -178,6 +175,9 @@ fn child_runs_programs() {
         on_host.run(1 + REPLAYS).unwrap();
         compare(&chained, &on_host, "at the end");
     }
+    let transport = team.transport().unwrap().unwrap();
+    let way = Way::here();
+    assert_eq!((transport.contains("NCCL"), transport.contains("IPC")), way, "{transport}");
     drop(team);
     leave();
 }
