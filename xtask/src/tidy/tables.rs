@@ -29,6 +29,7 @@ pub const CRATES: &[&str] = &[
     "kernels/src",
     "engine/src",
     "simcuda/src",
+    "simcuda/nccl/src",
     "interop/src",
     "benches/src",
     "xtask/src",
