@@ -2,13 +2,15 @@
 //! ranks read with one process, `cuda WORDS` does that on CUDA devices and asks that messages travel as the
 //! words say; `fault` passes every point at which `PARTITA_FAULT` can ask for a fault; in `ends` one rank
 //! ends in the middle, and in `numbers` one computes with another constant. In `communicators` the program
-//! uses rsmpi itself and hands over its communicators; in `threads` its threads may not use MPI.
+//! uses rsmpi itself and hands over its communicators; in `threads` its threads may not use MPI. `waits`
+//! counts how often a rank waits for its CUDA device in an exchange with 2, 4 and 8 neighbours.
 #![allow(clippy::unwrap_used)]
 
 #[path = "raw_access/communicator.rs"]
 mod communicator;
 #[path = "spmd/jobs.rs"]
 mod jobs;
+mod other;
 mod spmd;
 
 use std::io::Write as _;
@@ -33,6 +35,8 @@ fn main() -> ExitCode {
         "ranks" => ranks(),
         "communicators" => communicators(),
         "threads" => threads(),
+        "waits" => waits(),
+        "waiting" => waiting(),
         "ends" => jobs::ends().map(|()| println!("ran: mpi-ends 1")),
         "numbers" => jobs::numbers().map(|()| println!("ran: mpi-numbers 1")),
         _ => {
@@ -179,6 +183,60 @@ fn threads() -> partita::Result<()> {
         let error = Team::from_communicator(&universe.world(), 1).map(drop).unwrap_err().to_string();
         assert!(error.contains("initialize_with_threading(Threading::Serialized)"), "{error}");
         println!("ran: mpi-threads 1");
+    }
+    Ok(())
+}
+
+/// The name, the grid of nine ranks, and how many neighbours rank 4 of them has.
+const NEIGHBOURS: [(&str, [i64; 2], usize); 3] =
+    [("rows", [9, 1], 2), ("star", [3, 3], 4), ("box", [3, 3], 8)];
+const EXCHANGES: usize = 6;
+
+/// Each rank computes in a process of its own, whose calls of the driver are counted on rank 4.
+fn waits() -> partita::Result<()> {
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    let is_counted = job::on_this_machine().0 == 4;
+    command.arg("waiting").env("PARTITA_SIM_TRACE", if is_counted { "1" } else { "0" });
+    let calls = other::said(command);
+    for (name, _, neighbours) in NEIGHBOURS.into_iter().filter(|_| is_counted) {
+        let exchanges = calls.split(&format!("{name} begins\n")).nth(1).unwrap();
+        let exchanges = exchanges.split(&format!("{name} ends\n")).next().unwrap();
+        let count = |call: &str| exchanges.lines().filter(|line| line.contains(call)).count();
+        // The library's own waits are for the stream 0.
+        let waits = count("Synchronize(") - count("cuStreamSynchronize(0x0");
+        println!("{neighbours} neighbours: {waits} waits for the device in {EXCHANGES} exchanges");
+        assert_eq!(waits, EXCHANGES, "{neighbours} neighbours:\n{exchanges}");
+        println!("ran: mpi-cuda-waits {EXCHANGES}");
+    }
+    Ok(())
+}
+
+fn waiting() -> partita::Result<()> {
+    let (rank, _) = job::on_this_machine();
+    let devices = Device::named("cuda")?;
+    let team = Team::world_on(&[devices[rank % devices.len()].clone()], 1)?;
+    for (name, grid, _) in NEIGHBOURS {
+        let dist = Distribution::builder(&[54, 12]).grid(&grid).build()?;
+        let u = Array::from_fn(&team, &dist, |at| (at[0] * 7 + at[1] * at[1] % 5) as f32)?;
+        let mut steps = Loop::new(vec![u], |state: &mut [Array]| {
+            let u = &state[0];
+            let sides = u.slice(&s![..-2, 1..-1]) + u.slice(&s![2.., 1..-1]);
+            let next = match name {
+                "rows" => sides,
+                "star" => sides + u.slice(&s![1..-1, ..-2]) + u.slice(&s![1..-1, 2..]),
+                _ => {
+                    let [one, other] = [u.slice(&s![..-2, ..-2]), u.slice(&s![..-2, 2..])];
+                    sides + one + other + u.slice(&s![2.., ..-2]) + u.slice(&s![2.., 2..])
+                }
+            };
+            state[0].assign(&s![1..-1, 1..-1], &(next * 0.125))
+        });
+        steps.run(12)?;
+        team.wait()?;
+        eprintln!("{name} begins");
+        steps.run(EXCHANGES as u64)?;
+        eprintln!("{name} ends");
+        team.wait()?;
     }
     Ok(())
 }

@@ -24,7 +24,8 @@ fn letter(command: &Command) -> char {
         Op::StartDownload { .. } => 'F',
         Op::Send { .. } | Op::SendReceive { .. } => 'S',
         Op::Receive(_) => 'R',
-        Op::WaitAll { .. } | Op::WaitForReaders { .. } | Op::WaitForPeers { .. } => 'Z',
+        Op::WaitAll { .. } | Op::WaitForReaders { .. } => 'Z',
+        Op::WaitForDevices { .. } | Op::WaitForPeers { .. } => 'Z',
         Op::StreamWait { .. } => 'A',
     }
 }

@@ -360,6 +360,25 @@ fn arrays_on_512_ranks_are_those_of_one() {
     println!("took {:?}, one rank {took:?}\nran: many-ranks 512", begin.elapsed());
 }
 
+/// What the parts of other ranks cost a rank, by the heaps of rank 1 of few and of more ranks.
+#[test]
+fn a_rank_holds_little_for_every_part_of_others() {
+    let device = Device::host();
+    let held = |count| {
+        let ends = threads::run_with_deadline(count, Duration::from_secs(900), |ranks| {
+            let (end, bytes) = most_bytes(|| on_rank(&ranks, &device));
+            end.map(|_| bytes)
+        });
+        ends.into_iter().nth(1).unwrap().unwrap().unwrap()
+    };
+    // Compiled kernels belong to whoever asks first.
+    held(2);
+    let [few, many] = [128, 256].map(held);
+    let each = (many - few) / 128;
+    println!("{few} bytes on 128 ranks, {many} on 256: {each} per part");
+    assert!(each < 4500, "{each} bytes per part");
+}
+
 /// What one rank of many does while the others compute.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Harm {

@@ -10,7 +10,7 @@ use super::ipc::IpcMemory;
 use super::message::{Message, MessageDownload};
 use super::nccl::NcclLink;
 use super::place::{MemorySpan, span_bytes};
-use crate::device::{Allocation, CopyRegion, Device, GroupedSpan, Job, Stream};
+use crate::device::{Allocation, CopyRegion, Device, DeviceKind, GroupedSpan, Job, Stream};
 use crate::error::Result;
 use crate::trace;
 use crate::wire::{CollectiveSignature, Ranks, hash, pass};
@@ -127,7 +127,17 @@ pub enum Op {
         /// The number of bytes on the wire.
         bytes: u64,
     },
-    /// As [`Op::PostReceive`], for a message that is received in place; waits for the devices.
+    /// Waits for the devices whose memory the wire is about to use in place, because it does not use their
+    /// queues: once for all messages of an exchange. Work queued so far comes after everything that used the
+    /// memory before.
+    WaitForDevices {
+        /// The memory that is sent.
+        sent: Vec<MemorySpan>,
+        /// The memory that is received into.
+        received: Vec<MemorySpan>,
+    },
+    /// As [`Op::PostReceive`], for a message that is received in place; for device memory after
+    /// [`Op::WaitForDevices`].
     PostReceiveInPlace(Message),
     /// Starts to copy a staged message from devices to host memory; waits for nothing.
     StartDownload {
@@ -136,7 +146,8 @@ pub enum Op {
         /// The download, which [`Op::Send`] takes.
         download: MessageDownload,
     },
-    /// Sends a message; waits for the devices and not for the other rank.
+    /// Sends a message; does not wait for the other rank, nor for devices ([`Op::WaitForDevices`]) but for
+    /// the downloads of a staged one.
     Send {
         /// The message.
         message: Message,
@@ -222,6 +233,9 @@ impl Op {
                 vec![(from_device, from, Access::In), (to_device, to, Access::Out)]
             }
             Op::StartDownload { memory, .. } => spans(memory, Access::In),
+            Op::WaitForDevices { sent, received } => {
+                [spans(sent, Access::In), spans(received, Access::Out)].concat()
+            }
             Op::Send { message, .. } => spans(&message.memory, Access::In),
             Op::PostReceiveInPlace(message) | Op::Receive(message) => spans(&message.memory, Access::Out),
             Op::SendReceive { link, spans, .. } => {
@@ -242,6 +256,9 @@ impl Op {
     pub(crate) fn memory_mut(&mut self) -> Vec<&mut Arc<Allocation>> {
         match self {
             Op::Transfer { from, to, .. } => vec![from, to],
+            Op::WaitForDevices { sent, received } => {
+                sent.iter_mut().chain(received).map(|span| &mut span.allocation).collect()
+            }
             Op::StartDownload { memory, .. }
             | Op::Send { message: Message { memory, .. }, .. }
             | Op::PostReceiveInPlace(Message { memory, .. })
@@ -270,6 +287,7 @@ impl Op {
             | Op::Transfer { .. }
             | Op::RecordHash { .. }
             | Op::StartDownload { .. }
+            | Op::WaitForDevices { .. }
             | Op::StreamWait { .. } => None,
         }
     }
@@ -389,7 +407,13 @@ pub(crate) fn run(command: &Command) -> Result<()> {
         }
         Op::PostReceiveInPlace(message) => {
             trace::receive_posted(message.peer, message.ranks.rank());
-            message.post_receive_in_place(stream)
+            message.post_receive_in_place()
+        }
+        Op::WaitForDevices { .. } => {
+            let devices = command.op.devices().into_iter();
+            devices
+                .filter(|device| device.kind() != DeviceKind::Host)
+                .try_for_each(|one| one.wait_for(stream))
         }
         Op::StartDownload { memory, download } => {
             let start = || download.start(stream, memory);

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::ipc::IpcMemory;
 use super::message::Transport;
 use super::nccl::NcclLink;
+use super::trial::{agree, pattern};
 use crate::config::config;
 use crate::device::cuda::IpcHandle;
 use crate::device::{Buffer, Device, DeviceKind, LentMemory};
@@ -109,29 +110,6 @@ impl LinkTable {
     pub(crate) fn has_ipc(&self, from: usize, to: usize) -> bool {
         self.ipc_pairs[from][to]
     }
-}
-
-/// All ranks' consent, or the first refusal.
-pub(super) fn agree(
-    ranks: &Ranks,
-    operation: &str,
-    mine: std::result::Result<(), String>,
-) -> Result<std::result::Result<(), String>> {
-    let refusal = mine.err().unwrap_or_default();
-    let all = ranks.all_gather(operation, refusal.as_bytes())?;
-    let first = all.iter().enumerate().find(|(_, refusal)| !refusal.is_empty());
-    Ok(first.map_or(Ok(()), |(rank, refusal)| {
-        let refusal = String::from_utf8_lossy(refusal);
-        Err(if refusal.starts_with("rank ") { refusal.into() } else { format!("rank {rank}: {refusal}") })
-    }))
-}
-
-/// A pattern that depends on the sender and the direction.
-pub(super) fn pattern(rank: usize, direction: usize, bytes: usize) -> Vec<u8> {
-    let seed = (31 * rank + 7 * direction + 1) as u32;
-    (0..bytes as u32)
-        .map(|k| (k.wrapping_mul(2_654_435_761).wrapping_add(seed * 40_503) >> 13) as u8)
-        .collect()
 }
 
 /// The value trial of every device of every rank: as many rounds as the rank with most devices needs, in

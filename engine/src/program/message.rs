@@ -107,8 +107,7 @@ impl Message {
         chunks_of(&lengths, UNCUT)
     }
 
-    pub(super) fn post_receive_in_place(&self, stream: Stream) -> Result<()> {
-        self.wait_for_devices(stream)?;
+    pub(super) fn post_receive_in_place(&self) -> Result<()> {
         self.ranks.post_receive_chunks(self.peer, &self.chunks_in_place(), |chunk| self.lent(chunk))
     }
 
@@ -118,7 +117,6 @@ impl Message {
         match &self.ipc {
             Some(ipc) if self.transport == Transport::Ipc => ipc.export(stream, ranks, *peer, memory),
             _ if self.transport.is_in_place() => {
-                self.wait_for_devices(stream)?;
                 ranks.send_chunks(*peer, &self.chunks_in_place(), |chunk| self.lent(chunk), fill)
             }
             _ => ranks.send(*peer, self.wire_bytes(), fill),
@@ -139,19 +137,6 @@ impl Message {
             }
             _ => ranks.receive(*peer, self.wire_bytes(), put),
         }
-    }
-
-    /// Waits for the devices whose memory the wire is about to use, because it does not use their queues. The
-    /// work that a stream has queued so far comes after everything that used the memory before.
-    fn wait_for_devices(&self, stream: Stream) -> Result<()> {
-        let mut waited: Vec<&MemorySpan> = Vec::new();
-        for span in self.memory.iter().filter(|span| span.device.kind() != DeviceKind::Host) {
-            if waited.iter().all(|other| other.device != span.device) {
-                span.device.wait_for(stream)?;
-                waited.push(span);
-            }
-        }
-        Ok(())
     }
 
     /// The memory of a chunk, if that is contiguous in one allocation that has an address.

@@ -9,6 +9,7 @@ mod message;
 mod nccl;
 mod place;
 mod stream_messages;
+mod trial;
 mod watch;
 
 pub use command::{Command, Op, Schedule};

@@ -1,7 +1,7 @@
-//! [`NcclLink`]: messages between ranks from GPU to GPU by NCCL. All sends and receives of an exchange are one
-//! group on the exchange stream, so that no order of theirs can block; the device waits for the others, the
-//! host queues on. Each message is announced on the wire by one without bytes: so ranks that do different
-//! things are found as by other transports, and a rank that failed is named.
+//! [`NcclLink`]: messages between ranks from GPU to GPU by NCCL. All sends and receives of an exchange are
+//! one group on the exchange stream, so that no order of theirs can block. Each message is announced on the
+//! wire by one without bytes: so ranks that do different things are found as by other transports, and a rank
+//! that failed is named.
 //!
 //! A device would wait for ever for a rank that has failed. As soon as any rank has, the communicator is
 //! aborted, and everything on the device goes on, with nonsense; the host has the failure then.
@@ -10,8 +10,7 @@ use std::process;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::link_table::{agree, pattern};
-use super::watch::is_stopped;
+use super::trial::{agree, pattern};
 use crate::config::config;
 use crate::device::cuda::{nccl_id, nccl_version};
 use crate::device::{Buffer, Device, DevicePeers, GroupedSpan, Stream};
@@ -228,4 +227,11 @@ fn refusal(offers: &[Offer]) -> Option<String> {
         let before = offers[..rank].iter().position(|other| is_same(other, offer))?;
         Some(format!("ranks {before} and {rank} share a GPU, which NCCL refuses"))
     })
+}
+
+/// Whether a process of this machine is stopped, as far as the system says.
+pub(super) fn is_stopped(process: u64) -> bool {
+    let Ok(text) = std::fs::read_to_string(format!("/proc/{process}/stat")) else { return false };
+    // The state follows the name, which is in parentheses and may have some itself.
+    text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']))
 }

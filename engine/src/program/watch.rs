@@ -11,14 +11,14 @@
 //!
 //! The latch also counts the waits that were true. The count says which step was the last whole one; if the
 //! steps had not yet written the memory that its state was in, that is put where the arrays expect it.
-//! Otherwise, and where launches cannot be guarded, the arrays are lost, and reading them raises. So it is with
-//! messages by NCCL, which ends the device's waits by itself as soon as a rank has failed.
+//! Otherwise, and where launches cannot be guarded, the arrays are lost, and reading them raises. So it is
+//! with messages by NCCL, which ends the device's waits by itself as soon as a rank has failed.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::nccl::{GRACE, NcclLink};
+use super::nccl::{GRACE, NcclLink, is_stopped};
 use crate::device::{Allocation, Buffer, Device, Watch};
 use crate::error::{Error, Result};
 use crate::wire::Ranks;
@@ -199,7 +199,7 @@ impl Watched {
         self.change.notify_all();
     }
 
-    /// A rank has failed, and NCCL is about to let the device go on: what it does from now on is worth nothing.
+    /// A rank has failed, and NCCL is about to let the device go on: what it does is worth nothing.
     pub fn halt(&self, reason: &str) {
         let mut state = self.state();
         if state.launches > 0 && state.verdict.is_none() && !self.device.is_done().unwrap_or(false) {
@@ -360,13 +360,6 @@ impl Watch for Watched {
 
 /// By rank: since when its process has been stopped, and when that was seen last.
 type Stopped = HashMap<usize, (Instant, Instant)>;
-
-/// Whether a process of this machine is stopped, as far as the system says.
-pub(super) fn is_stopped(process: u64) -> bool {
-    let Ok(text) = std::fs::read_to_string(format!("/proc/{process}/stat")) else { return false };
-    // The state follows the name, which is in parentheses and may have some itself.
-    text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']))
-}
 
 #[cfg(test)]
 mod tests {

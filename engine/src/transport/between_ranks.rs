@@ -72,6 +72,14 @@ pub fn lower_between_ranks(operation: &str, teams: (&Team, &Team), fields: &[Fie
     let link = table.and_then(|table| table.nccl().ok()).filter(|_| !grouped.is_empty());
     let peers: Arc<[usize]> = grouped.iter().map(|span| span.peer).collect();
     let mut posted = Schedule::new();
+    let of_devices = |messages: &[Message]| -> Vec<MemorySpan> {
+        let in_place = messages.iter().filter(|message| message.transport == Transport::DevicePointers);
+        in_place.flat_map(|message| message.memory.iter().cloned()).collect()
+    };
+    let (sent, received) = (of_devices(&outgoing), of_devices(&incoming));
+    if !(sent.is_empty() && received.is_empty()) {
+        posted.push(Op::WaitForDevices { sent, received }.into());
+    }
     for message in outgoing {
         let download = MessageDownload::default();
         if message.transport == Transport::Staged && MessageDownload::is_useful(&message.memory) {

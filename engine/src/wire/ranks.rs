@@ -104,7 +104,7 @@ impl Ranks {
         self.0.endpoint.on_failure(call);
     }
 
-    /// Waits until something is so that depends on other ranks; the one at fault is named if it does not come.
+    /// Waits until something is so that depends on other ranks; if it does not come, one is at fault.
     pub(crate) fn wait_until(
         &self,
         at_fault: impl Fn() -> usize,

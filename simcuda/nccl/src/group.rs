@@ -104,7 +104,8 @@ impl Group {
                 }
                 Some((dtype, bytes)) => {
                     let text = format!(
-                        "message {number} of rank {} to rank {} has {} bytes of type {dtype}, expected {} of type {}",
+                        "message {number} of rank {} to rank {} has {} bytes of type {dtype}, expected {} of \
+                         type {}",
                         part.peer,
                         communicator.rank,
                         bytes.len(),

@@ -4,8 +4,8 @@
 //!
 //! **Order.** A group is one operation of its stream, queued by `simcudaForeign`, and captured as such. It
 //! begins when the stream comes to it and ends when all its messages have been taken by their receivers
-//! (rendezvous, the strictest that NCCL does): messages that are not grouped where they must be hang. The n-th
-//! send of a rank to another is received by the n-th receive there.
+//! (rendezvous, the strictest that NCCL does): messages that are not grouped where they must be hang. The
+//! n-th send of a rank to another is received by the n-th receive there.
 //!
 //! **Faults** go to stderr and to `PARTITA_SIM_LOG`, and stay: a message of another length or type than is
 //! expected; two groups of a communicator that no stream orders. The group then waits until it is aborted.

@@ -43,7 +43,6 @@ mod abi;
 mod calls;
 mod config;
 mod exchange;
-mod foreign;
 mod memory;
 mod order;
 mod queue;

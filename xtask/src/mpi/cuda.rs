@@ -21,6 +21,7 @@ enum Library {
 
 /// One job, and the words with which its ranks must say how their messages travel.
 struct Job {
+    program: &'static str,
     library: Library,
     processes: usize,
     settings: Settings,
@@ -40,7 +41,7 @@ const DENIED: &str = "staged: rank 0: the library says that it takes no device p
 const WRONG: &str = "staged: rank 0: 1024 bytes of device memory came wrong";
 
 const fn job(library: Library, processes: usize, settings: Settings, words: &'static str) -> Job {
-    Job { library, processes, settings, words }
+    Job { program: "cuda", library, processes, settings, words }
 }
 
 const JOBS: &[Job] = &[
@@ -54,6 +55,7 @@ const JOBS: &[Job] = &[
     job(Library::Pretended, 2, &[NO_IPC, OFF], "staged: rank 0: PARTITA_CUDA_AWARE_MPI=0"),
     job(Library::Pretended, 2, &[NO_IPC, REFUSE], "staged: rank 0: MPI error"),
     job(Library::Pretended, 2, &[NO_IPC, GARBLE], WRONG),
+    Job { program: "waits", ..job(Library::Pretended, 9, &[NO_IPC], "") },
     job(Library::Aware, 2, &[NO_IPC], "device pointers"),
     job(Library::Aware, 3, &[NO_IPC], "device pointers"),
 ];
@@ -95,7 +97,8 @@ impl Job {
             Library::Aware => ", of the Open MPI built for CUDA",
         };
         let settings = self.settings.iter().map(|(name, value)| format!(" {name}={value}"));
-        format!("mpiexec -n {} cuda{library}{}", self.processes, settings.collect::<String>())
+        let Job { processes, program, .. } = self;
+        format!("mpiexec -n {processes} {program}{library}{}", settings.collect::<String>())
     }
 
     fn command(&self, root: &Path, pretender: &Path, program: &Path) -> Command {
@@ -104,7 +107,7 @@ impl Job {
             Library::Aware => Mpi::open_mpi_in(prefix(root)),
         };
         let mut command = mpi.job(self.processes, program, &[]);
-        command.args(["cuda", self.words]).envs(self.settings.iter().copied());
+        command.args([self.program, self.words]).envs(self.settings.iter().copied());
         Driver::of(root).for_command(&mut command, 2);
         match self.library {
             Library::Plain => {}

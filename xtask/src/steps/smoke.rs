@@ -19,7 +19,7 @@ struct Smoke {
     arguments: &'static str,
 }
 
-pub(super) const TSUNAMI: &str = "examples/tsunami";
+const TSUNAMI: &str = "examples/tsunami";
 
 const fn smoke(
     name: &'static str,

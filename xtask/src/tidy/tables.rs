@@ -13,16 +13,16 @@ pub const FILES_PER_FOLDER: usize = 12;
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
     ("kernels/src", 27_934),
-    ("engine/src", 49_640),
-    ("simcuda/src", 9_738),
-    ("interop/src", 9_129),
-    ("interop/python", 15_368),
+    ("engine/src", 50_943),
+    ("simcuda/src", 9_857),
+    ("interop/src", 9_132),
+    ("interop/python", 15_519),
     ("benches", 9_383),
     ("xtask", 5_300),
-    ("examples", 3_119),
+    ("examples", 3_483),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 129_591;
+pub const TOTAL_BUDGET: usize = 131_527;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

@@ -62,7 +62,7 @@ fn bind_launches<'s>(
     let team = work.team.clone();
     let mut bound = Vec::new();
     for step in steps {
-        let numbers = recorded_numbers(step);
+        let numbers = step.fused.as_ref().map(|fused| Arc::clone(&fused.numbers)).unwrap_or_default();
         if let (Some(ranks), Some(kernel)) = (team.wire(), step.fused.as_ref().and_then(|fused| fused.hash)) {
             let given = numbers.iter().map(|&(_, slot)| values.numbers[slot as usize]).collect();
             let op = Op::RecordHash { ranks: ranks.clone(), kernel, numbers: given };
@@ -98,16 +98,6 @@ fn bind_launches<'s>(
         }
     }
     Ok(bound)
-}
-
-/// The arguments of a kernel that are plain numbers of the recorded program, and which of them.
-fn recorded_numbers(step: &KernelLaunch) -> Arc<[(usize, Slot)]> {
-    let arguments = step.launches.first().map_or(&[][..], |launch| &launch.arguments);
-    let recorded = |(at, argument): (usize, &LaunchArgument)| match argument {
-        LaunchArgument::Recorded(slot) => Some((at, *slot)),
-        _ => None,
-    };
-    arguments.iter().enumerate().filter_map(recorded).collect()
 }
 
 /// Notes what is current of the halos of written arrays: what neighbours show is old, but for what the part

@@ -128,7 +128,7 @@ impl Array {
             let beside = RecordedGraph::of(&node.team, &targets)?.repeated();
             targets.extend(beside.iter().map(Target::fresh));
             let RecordedGraph { mut graph, nodes, .. } = RecordedGraph::of(&node.team, &targets)?;
-            let lowered = lower(&mut graph, &node.team, None)?;
+            let lowered = lower(&mut graph, &node.team, None, true)?;
             let mut explain = Explain {
                 graph: &graph,
                 nodes: &nodes,

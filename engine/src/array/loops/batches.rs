@@ -148,6 +148,7 @@ fn add<'c>(graph: &mut StreamGraphBuilder<'c>, command: &'c Command) -> Result<b
         | Op::BeginCollective { .. }
         | Op::PostReceive { .. }
         | Op::PostReceiveInPlace(_)
+        | Op::WaitForDevices { .. }
         | Op::StartDownload { .. }
         | Op::Send { .. }
         | Op::Receive(_)

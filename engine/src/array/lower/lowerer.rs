@@ -34,13 +34,19 @@ pub(crate) struct SharedExchange {
 }
 
 /// The steps that compute a graph's targets. `shared` says that steps of a `Loop` share exchanges: then halos
-/// hold what would be fetched otherwise.
-pub(crate) fn lower(graph: &mut Graph, team: &Team, shared: Option<SharedExchange>) -> Result<Lowered> {
+/// hold what would be fetched otherwise. Of the launches they list this rank's, or `all`.
+pub(crate) fn lower(
+    graph: &mut Graph,
+    team: &Team,
+    shared: Option<SharedExchange>,
+    all: bool,
+) -> Result<Lowered> {
     let (shared, halos) = match shared {
         Some(SharedExchange { extensions, halos }) => (Some(extensions), halos),
         None => (None, Vec::new()),
     };
-    let (list, pending) = (StepList::default(), Vec::new());
+    let own_of = team.wire().filter(|_| !all).map(|_| team.clone());
+    let (list, pending) = (StepList { own_of, ..StepList::default() }, Vec::new());
     let mut lowerer = Lowerer { graph, team, shared, list, pending, unsupported: None, extended: 0 };
     halos.iter().try_for_each(|(node, halo)| lowerer.update_halo(*node, halo))?;
     let targets = lowerer.graph.targets.clone();
@@ -61,6 +67,8 @@ pub(crate) fn lower(graph: &mut Graph, team: &Team, shared: Option<SharedExchang
     if !pending.is_empty() {
         list.exchange(pending);
     }
+    // The team's cache keeps the list.
+    list.own_of = None;
     Ok(Lowered { list, results, unsupported, extended })
 }
 

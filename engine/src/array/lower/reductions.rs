@@ -264,7 +264,11 @@ impl Combining<'_> {
         let arrived = self.exchange(list)?;
         let (rank, partials) = (self.result.rank(), self.dtypes.len());
         let (mut copies, mut combinations) = (Vec::new(), Vec::new());
-        for (part, givers) in self.givers.iter().enumerate() {
+        let is_kept =
+            |(part, givers): (usize, &Vec<usize>)| givers.first().is_none_or(|&first| first == part);
+        let has_copies = !self.givers.iter().enumerate().all(is_kept);
+        let has_combinations = self.givers.iter().any(|givers| givers.len() > 1);
+        for (part, givers) in self.givers.iter().enumerate().filter(|(part, _)| list.lists(*part)) {
             let region = self.result.owned(part);
             let kept = cells(self.kept, part, &region);
             let mut slots = 0..;
@@ -288,7 +292,7 @@ impl Combining<'_> {
                 }
             }
         }
-        for (at, &dtype) in self.dtypes.iter().enumerate().filter(|_| !copies.is_empty()) {
+        for (at, &dtype) in self.dtypes.iter().enumerate().filter(|_| has_copies) {
             let of = |launch: &PartLaunch| PartLaunch {
                 part: launch.part,
                 memory: vec![launch.memory[partials + at], launch.memory[at]],
@@ -296,7 +300,7 @@ impl Combining<'_> {
             };
             self.launch(list, copy("keep", rank, dtype)?, copies.iter().map(of).collect(), 2);
         }
-        if !combinations.is_empty() {
+        if has_combinations {
             self.launch(list, combine_kernel(members, rank)?, combinations, 2 * partials);
         }
         Ok(())

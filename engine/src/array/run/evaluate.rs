@@ -121,7 +121,7 @@ fn evaluate_on(recorder: &Recorder, team: &Team, mut recorded: RecordedGraph) ->
             return commands.repeat((team, recorder), &mut recorded);
         }
         Some(CachedWay::Steps(lowered)) => Arc::clone(lowered),
-        None => Arc::new(lower(&mut recorded.graph.clone(), team, shared)?),
+        None => Arc::new(lower(&mut recorded.graph.clone(), team, shared, false)?),
     };
     recorder.end_extensions(lowered.extended);
     pass("eval-lowered")?;

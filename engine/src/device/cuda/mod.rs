@@ -8,8 +8,8 @@
 //! one after it, before the memory is let go: two waits per exchange, and none per allocation. Memory is
 //! plain `cuMemAlloc`, because such memory may travel (peer copies, IPC, CUDA-aware MPI).
 //!
-//! Invariant: `driver/` and `vendor/` are the only homes of `cudarc::`. Nothing here knows arrays, parts or pools, and
-//! nothing panics: driver failures come back as `CudaError`.
+//! Invariant: `driver/` and `vendor/` are the only homes of `cudarc::`. Nothing here knows arrays, parts or
+//! pools, and nothing panics: driver failures come back as `CudaError`.
 
 #[cfg(not(feature = "cuda"))]
 mod absent;

@@ -1,6 +1,7 @@
 //! [`Wire`] over MPI: `MPI_Isend`, `MPI_Irecv` and `MPI_Test` only. Every return code is checked, and
 //! messages above a limit are split so that no count is narrowed. Data and control messages have one
-//! duplicate of the communicator each.
+//! duplicate of the communicator each. Requests are not persistent, because every exchange has tags of its
+//! own, by which ranks that do different things are found.
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::c_int;

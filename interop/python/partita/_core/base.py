@@ -238,8 +238,8 @@ class BaseArray(_native.ArrayBase):
 
     def _is_on_host(self) -> bool:
         """True if NumPy can do what scatters or counts: the memory is the host's, in types that it has, and nobody watches or records."""
-        kinds = {device.kind for device in self.team.devices}
-        return kinds == {"host"} and self.dtype is not bfloat16 and not in_step() and not (watch.count and is_watched())
+        native = self._native
+        return native.is_on_host() and native.dtype != "bfloat16" and not in_step() and not (watch.count and is_watched())
 
     def _is_one_part(self) -> bool:
         return (not self.ndim or self.dist.num_parts == 1) and self.team.ranks == 1

@@ -481,6 +481,13 @@ impl Array {
         Ok(self.value(py)?.array.is_computed())
     }
 
+    /// True if all parts, those of other processes too, are in the memory of hosts.
+    fn is_on_host(&self, py: Python<'_>) -> PyResult<bool> {
+        let value = self.value(py)?;
+        let team = value.array.team();
+        Ok((0..team.size()).all(|member| team.device_name(member).starts_with("host")))
+    }
+
     /// True if the step of a `Loop` that is under way may read it: all steps find the same elements.
     fn is_constant(&self, py: Python<'_>) -> PyResult<bool> {
         Ok(self.value(py)?.array.is_constant())

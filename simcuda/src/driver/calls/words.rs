@@ -2,11 +2,10 @@
 //! `simcudaForeign`, by which the simulated NCCL queues its work.
 
 use super::super::abi::{Code, DevicePtr, Opaque, Outcome};
-use super::super::foreign::{Foreign, ForeignCalls};
 use super::super::state::Driver;
 use super::{Out, current, exports, not_simulated};
 use crate::driver::run::run_without_calls;
-use crate::driver::work::Work;
+use crate::driver::work::{Foreign, ForeignCalls, Work};
 
 exports! {
     fn cuStreamWaitValue64_v2(stream: Opaque, address: DevicePtr, value: u64, flags: u32) Init,
@@ -45,9 +44,11 @@ exports! {
         calls: Out<ForeignCalls>,
     ) Init, |driver, _device| {
         let stream = driver.stream(stream, current())?;
-        let all = |ranges: Out<[u64; 2]>, count: u32| (0..count as usize).map(|at| ranges.at(at)).collect();
-        let (reads, writes): (Result<_, Code>, Result<_, Code>) = (all(reads, read_count), all(writes, write_count));
-        let foreign = Foreign { reads: reads?, writes: writes?, calls: calls.get()? };
+        let all = |ranges: Out<[u64; 2]>, count: u32| -> Result<Vec<[u64; 2]>, Code> {
+            (0..count as usize).map(|at| ranges.at(at)).collect()
+        };
+        let (reads, writes) = (all(reads, read_count)?, all(writes, write_count)?);
+        let foreign = Foreign { reads, writes, calls: calls.get()? };
         run_without_calls();
         driver.submit_foreign(stream, foreign)
     }

@@ -2,6 +2,7 @@
 //! what the call waits for, and now and then something else. Each run operation is checked against the
 //! shadow, and a fault stays with its device.
 
+mod foreign;
 mod turn;
 mod words;
 

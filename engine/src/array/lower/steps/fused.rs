@@ -18,7 +18,7 @@ use crate::array::lower::steps::list::{
 };
 use crate::array::memory::storage::{HaloWidths, Pitch, halo_plan, widened};
 use crate::array::memory::window::{ArrayWindow, ComputeRegion, holds};
-use crate::array::record::expr::Map;
+use crate::array::record::expr::{Map, Slot};
 use crate::error::Result;
 use crate::index::{Along, Distribution, Index, Region};
 use crate::wire::hash;
@@ -168,8 +168,10 @@ impl Lowerer<'_> {
                 None => core,
             })
         };
-        let mut launches = Vec::with_capacity(regions.len());
-        for (part, ComputeRegion { bounds: region, pieces }) in regions.into_iter().enumerate() {
+        let numbers = arguments.recorded();
+        let mut launches = Vec::new();
+        let own = regions.into_iter().enumerate().filter(|(part, _)| self.list.lists(*part));
+        for (part, ComputeRegion { bounds: region, pieces }) in own {
             let memory = folds.as_ref().map(|folds| folds.cells(part, &region)).unwrap_or_default();
             let finds_nothing = folds.is_some() && memory.is_empty();
             if region.is_empty() || finds_nothing {
@@ -182,14 +184,33 @@ impl Lowerer<'_> {
         let reads = accesses.into_iter().flatten().filter(|access| access.source.is_block());
         let reads = reads.filter_map(|access| Some((access.node, access.footprint?.needs))).collect();
         let (is_fold, results, grow) = (folds.is_some(), made.to_vec(), extent.grow.clone());
-        let fused =
-            FusedKernel { leaves, placed, results, grow, is_fold, read_bytes, written_bytes, reads, hash };
+        let fused = FusedKernel {
+            leaves,
+            placed,
+            results,
+            grow,
+            numbers,
+            is_fold,
+            read_bytes,
+            written_bytes,
+            reads,
+            hash,
+        };
         let layout = dist;
         Ok(KernelLaunch { kernel, layout, operands, launches, fused: Some(Box::new(fused)) })
     }
 }
 
 impl KernelArguments {
+    /// Those that are plain numbers of the recorded program.
+    fn recorded(&self) -> Arc<[(usize, Slot)]> {
+        let recorded = |(at, argument): (usize, &KernelArgument)| match argument {
+            KernelArgument::Number(slot) => Some((at, *slot)),
+            KernelArgument::PerPart(_) => None,
+        };
+        self.iter().enumerate().filter_map(recorded).collect()
+    }
+
     /// The arguments of the launch on a part.
     fn on(&self, part: usize) -> Vec<LaunchArgument> {
         let argument = |argument: &KernelArgument| match argument {

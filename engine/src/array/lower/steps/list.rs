@@ -74,6 +74,8 @@ pub(crate) struct Boxes {
 pub(crate) struct StepList {
     pub steps: Vec<Step>,
     pub boxes: Vec<Boxes>,
+    /// During lowering a team between ranks, of which only this rank's launches are listed; else all are.
+    pub own_of: Option<Team>,
 }
 
 /// An array that is memory when the steps that name it run.
@@ -134,7 +136,7 @@ pub(crate) struct KernelLaunch {
     /// The array that is computed, for people.
     pub layout: Arc<Distribution>,
     pub operands: Vec<LaunchOperand>,
-    /// In order; a part may have several, or none.
+    /// In order; a part may have several, or none. Between ranks those of this rank, but for `explain`.
     pub launches: Vec<PartLaunch>,
     /// The expression that it was made of, if it was made of one.
     pub fused: Option<Box<FusedKernel>>,
@@ -150,6 +152,8 @@ pub(crate) struct FusedKernel {
     pub results: Vec<ResultMemory>,
     /// How far beyond what parts own the results are computed.
     pub grow: HaloWidths,
+    /// The arguments that are plain numbers of the recorded program, and which of them.
+    pub numbers: Arc<[(usize, Slot)]>,
     /// Whether it folds: then a part computes everything by one launch.
     pub is_fold: bool,
     pub read_bytes: u64,
@@ -407,6 +411,11 @@ impl StepList {
         self.steps.push(Step::Exchange(PlanExchange { fields, launches: Vec::new() }));
     }
 
+    /// Whether the launches of a part are listed.
+    pub fn lists(&self, part: usize) -> bool {
+        self.own_of.as_ref().is_none_or(|team| team.is_here(part))
+    }
+
     /// Has a kernel run, if any part computes something.
     pub fn launch(
         &mut self,
@@ -416,8 +425,9 @@ impl StepList {
         parts: Vec<Option<PartLaunch>>,
     ) {
         let of_part = |(part, launch): (usize, Option<PartLaunch>)| Some(PartLaunch { part, ..launch? });
-        let launches: Vec<PartLaunch> = parts.into_iter().enumerate().filter_map(of_part).collect();
-        if !launches.is_empty() {
+        if parts.iter().any(Option::is_some) {
+            let own = parts.into_iter().enumerate().filter(|(part, _)| self.lists(*part));
+            let launches = own.filter_map(of_part).collect();
             let layout = Arc::clone(layout);
             self.steps.push(Step::Launch(KernelLaunch { kernel, layout, operands, launches, fused: None }));
         }

@@ -1,4 +1,4 @@
-//! [`NcclPeers`]: devices of other ranks, with which a GPU exchanges memory by NCCL, in the order of a stream.
+//! [`NcclPeers`]: devices of other ranks, with which a GPU exchanges memory by NCCL, in stream order.
 //!
 //! Invariant: the communicator is used by one thread at a time, and by nobody once it was taken to be ended.
 
@@ -83,7 +83,7 @@ impl NcclPeers {
         Ok(())
     }
 
-    /// Whether the device has come to a point in order: one that was let go on because of a failure is an error.
+    /// Whether the device has come to a point in order: one that was let go on after a failure is an error.
     fn is_reached(&self, point: &Event) -> Result<bool, CudaError> {
         // SAFETY: the event is alive.
         let code = self.primary.with(|| Ok(unsafe { sys::cuEventQuery(point.raw) }))?;

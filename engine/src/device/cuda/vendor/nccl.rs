@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use cudarc::nccl::sys;
 
-use super::{Library, file_of};
+use super::library::{VendorLibrary, file_of};
 use crate::config::config;
 
 /// `ncclResult_t`.
@@ -67,12 +67,28 @@ pub(in crate::device::cuda) fn nccl() -> Result<&'static Nccl, String> {
     let load = || {
         let library = match config().nccl.as_deref().unwrap_or("auto") {
             "off" => Err("PARTITA_NCCL=off".to_owned()),
-            "auto" => Library::find("nccl", "libnccl.so.2"),
-            file => Library::open(Path::new(file), false),
+            "auto" => VendorLibrary::find("nccl", "libnccl.so.2"),
+            file => VendorLibrary::open(Path::new(file), false),
         };
         Nccl::of(&library?)
     };
     LOADED.get_or_init(load).as_ref().map_err(Clone::clone)
+}
+
+/// The version of the NCCL that is found, and its file; why there is none, in words.
+///
+/// # Errors
+/// No library, or one that does not fit.
+pub fn nccl_version() -> Result<(String, String), String> {
+    nccl().map(|nccl| (nccl.version(), nccl.file().to_owned()))
+}
+
+/// The name of a new communicator of NCCL.
+///
+/// # Errors
+/// As [`nccl_version`]; those of the library.
+pub(crate) fn nccl_id() -> Result<[u8; 128], String> {
+    nccl()?.unique_id()
 }
 
 /// One send, or one receive.
@@ -84,7 +100,7 @@ pub(in crate::device::cuda) struct GroupPart {
 }
 
 impl Nccl {
-    fn of(library: &Library) -> Result<Nccl, String> {
+    fn of(library: &VendorLibrary) -> Result<Nccl, String> {
         /// A function of the library as a type that the caller knows to be its.
         macro_rules! function {
             ($name:literal) => {{
@@ -241,20 +257,30 @@ impl Comm {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
+
+    /// Tests run in the folder of their crate.
+    fn root_of_repository() -> PathBuf {
+        std::env::current_dir().unwrap_or_default().join("..")
+    }
 
     /// The library of PyPI's package, where there is one beside the sources.
     #[test]
     fn the_library_of_the_package_is_found_by_its_path() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.venv/lib");
+        let root = root_of_repository().join(".venv/lib");
         let versions = std::fs::read_dir(root).into_iter().flatten().flatten();
-        super::super::search_packages_in(versions.map(|one| one.path().join("site-packages")).collect());
-        let found = super::super::candidates("nccl", "libnccl.so.2").into_iter().find(|path| path.exists());
+        super::super::library::search_packages_in(
+            versions.map(|one| one.path().join("site-packages")).collect(),
+        );
+        let found =
+            super::super::library::candidates("nccl", "libnccl.so.2").into_iter().find(|path| path.exists());
         let Some(path) = found else {
             println!("skipped: nccl-package (no nvidia-nccl in .venv)");
             return;
         };
-        let library = Library::open(&path, false).expect("a library");
+        let library = VendorLibrary::open(&path, false).expect("a library");
         let nccl = Nccl::of(&library).expect("all functions");
         assert!(nccl.version >= OLDEST && nccl.is_captured(), "{}", nccl.version());
         assert!(nccl.file().ends_with("nvidia/nccl/lib/libnccl.so.2"), "{}", nccl.file());
@@ -262,9 +288,9 @@ mod tests {
     }
 
     #[test]
-    fn versions_are_told_in_words_and_other_libraries_refused() {
+    fn versions_are_words_and_other_libraries_refused() {
         assert_eq!((in_words(23_007), in_words(21_805)), ("2.30.7".to_owned(), "2.18.5".to_owned()));
-        let other = Library::open(Path::new("libm.so.6"), false).expect("the system's");
+        let other = VendorLibrary::open(Path::new("libm.so.6"), false).expect("the system's");
         let refusal = Nccl::of(&other).err().unwrap_or_default();
         assert!(refusal.contains("no NCCL: it lacks ncclGetVersion"), "{refusal}");
     }

@@ -8,6 +8,7 @@ from typing import Any
 from ... import _native
 from ..base import A, BaseArray, made, operand
 from ..dtypes import bool_, can_cast, number_of
+from . import on_host
 from .index import Selection, positions_of, selection_of
 from ..memory import NUMBERS
 from ..rules import where
@@ -23,7 +24,9 @@ def select(x: A, key: Any) -> A:
     """``x[key]``."""
     selection = selection_of(key, x.shape)
     if selection is None:
-        chosen = _by_array(x, key[0] if isinstance(key, tuple) and len(key) == 1 else key)
+        chosen: Any = on_host.taken(x, key)
+        if chosen is None:
+            chosen = _by_array(x, key[0] if isinstance(key, tuple) and len(key) == 1 else key)
         if chosen is not None:
             return chosen  # type: ignore[no-any-return]
         numbers = positions_of(key, x.shape)
@@ -178,6 +181,8 @@ def _assign_at(x: A, key: Any, value: Any) -> None:
         # Stays on the devices, in the type of the array.
         filled = type(x)(x._native.constant(x.dtype.name, value)) if array is None else array.astype(x.dtype)
         assign(x, ..., where(mask, filled, x))
+        return
+    if on_host.assigned(x, key, value):
         return
     numbers = positions_of(key, x.shape)
     if numbers.size == 0:

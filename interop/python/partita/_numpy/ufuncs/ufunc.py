@@ -18,6 +18,7 @@ from ..._core.views.index import Axis, axes_of, one_axis, positions_of
 from ..._core.views.indexing import assign_all, check_writeable, write
 from ..._core.views.links import scatter
 from ..._core.views.masked import masked_of
+from ..._core.views.on_host import pieces
 from ..._core.watch import in_step, is_watched, watch, watched
 from ..._native import Distribution
 
@@ -271,12 +272,8 @@ def _at_on_host(function: Any, a: Array, numbers: Any, b: Any) -> bool:
             return True
         places = np.unravel_index(numbers, a.shape)
         with a.writable() as parts:
-            for part in parts:
-                inside, memory = np.ones(numbers.shape, bool), np.from_dlpack(part)
-                for at, (start, stop) in zip(places, part.owned, strict=True):
-                    inside &= (at >= start) & (at < stop)
-                chosen = slice(None) if inside.all() else inside
-                function.at(memory, tuple(at[chosen] - start for at, (start, _) in zip(places, part.owned, strict=True)), each[chosen])
+            for memory, chosen, at in pieces(places, parts):
+                function.at(memory, at, each[chosen])
     return True
 
 

@@ -1,42 +1,11 @@
-//! Work of a library beside the driver, such as a simulated NCCL: it moves bytes between memory of a device and
-//! other processes, in stream order, captured as anything else. It begins once its turn in its stream has
+//! Work of a library beside the driver, such as a simulated NCCL: it moves bytes between memory of a device
+//! and other processes, in stream order, captured as anything else. It begins once its turn in its stream has
 //! come, and ends when the library says so; until then it holds up its stream.
 
-use super::abi::Code;
-use super::state::Driver;
-use super::work::{Failed, Operation, Source, Target, Touched, Work};
-use std::ffi::c_void;
+use crate::driver::abi::Code;
+use crate::driver::state::Driver;
+use crate::driver::work::{Failed, Foreign, ForeignCalls, Operation, Source, Target, Touched, Work};
 use std::sync::Arc;
-
-/// The library's functions. A token names one execution, of which a graph makes many.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct ForeignCalls {
-    /// Passed to all of them.
-    pub state: *mut c_void,
-    /// Begins an execution; 0 if it has begun before.
-    pub begin: extern "C" fn(*mut c_void, u64) -> u32,
-    /// The bytes of one of the memories that it reads.
-    pub send: extern "C" fn(*mut c_void, u64, usize, *const u8, usize),
-    /// Whether it can end: 0 if not.
-    pub poll: extern "C" fn(*mut c_void, u64) -> u32,
-    /// Puts the bytes of one of the memories that it writes.
-    pub receive: extern "C" fn(*mut c_void, u64, usize, *mut u8, usize),
-    /// It has ended.
-    pub end: extern "C" fn(*mut c_void, u64),
-}
-
-/// What the library does: the memories that it reads and writes, by address and length.
-pub struct Foreign {
-    pub reads: Vec<[u64; 2]>,
-    pub writes: Vec<[u64; 2]>,
-    pub calls: ForeignCalls,
-}
-
-// SAFETY: the library promises that its functions may be called by any thread.
-unsafe impl Send for Foreign {}
-// SAFETY: as above; the driver calls them one at a time.
-unsafe impl Sync for Foreign {}
 
 fn token(op: &Operation) -> u64 {
     ((op.mark.stream as u64) << 40) | op.mark.position
