@@ -13,7 +13,7 @@ pub const FILES_PER_FOLDER: usize = 12;
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
     ("kernels/src", 27_934),
-    ("engine/src", 50_943),
+    ("engine/src", 50_944),
     ("simcuda/src", 9_857),
     ("interop/src", 9_132),
     ("interop/python", 15_519),
@@ -22,7 +22,7 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("examples", 3_483),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 131_527;
+pub const TOTAL_BUDGET: usize = 131_528;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

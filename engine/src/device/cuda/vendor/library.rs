@@ -1,5 +1,5 @@
-//! [`VendorLibrary`]: a library beside the driver, found and loaded at run time by the first of these that has
-//! it: the process, which another library may have loaded it for already; PyPI's packages
+//! [`VendorLibrary`]: a library beside the driver, found and loaded at run time by the first of these that
+//! has it: the process, which another library may have loaded it for already; PyPI's packages
 //! (`nvidia/nccl/lib`) in the folders that Python, `VIRTUAL_ENV` or `CONDA_PREFIX` name; `CUDA_HOME` and
 //! `CUDA_PATH`; the system. A library stays loaded.
 
