@@ -1,84 +1,19 @@
 //! Loops whose steps have their messages in them: ranks of one machine, each a process with a CUDA device,
-//! which exchange halos while no host waits. Without the simulated driver, whose calls are counted, each test
-//! prints why it is skipped.
+//! which exchange halos while no host waits, through memory that they share or by NCCL, which is simulated as
+//! the driver is. Without the simulated driver, whose calls are counted, each test prints why it is skipped.
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod found;
+mod jobs;
 mod other;
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::path::PathBuf;
-use std::process::Child;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use jobs::{Way, ends, leave, start, team};
 use partita::array::Cells;
 use partita::prelude::*;
-use partita::wire::job;
-
-fn is_simulated() -> bool {
-    let is_it = |device: &Device| device.kind() == DeviceKind::Cuda && device.is_software();
-    let found = found::devices().iter().any(is_it);
-    if !found {
-        println!("skipped: cuda-chained (the simulated driver is needed, which prints its calls)");
-    }
-    found
-}
-
-/// A process, and the file of what it prints: a pipe that nobody reads would stop it.
-type Rank = (Child, PathBuf);
-
-/// Starts an ignored test of this file as the ranks of a job.
-fn start(test: &str, ranks: usize, settings: &[(&str, String)]) -> Vec<Rank> {
-    static JOBS: AtomicUsize = AtomicUsize::new(0);
-    let id = format!("chained-{}-{}", std::process::id(), JOBS.fetch_add(1, Ordering::Relaxed));
-    let rank = |rank: usize| {
-        let mut command = other::test(test);
-        command.env("RANK", rank.to_string()).env("WORLD_SIZE", ranks.to_string());
-        command.env("LOCAL_WORLD_SIZE", ranks.to_string()).env("TORCHELASTIC_RUN_ID", &id);
-        command.env("PARTITA_THREADS", "1").env("PARTITA_SIM_DEVICES", "4");
-        command.envs(settings.iter().map(|(name, value)| (name, value)));
-        let path = std::env::temp_dir().join(format!("partita-{id}-{rank}"));
-        let file = File::create(&path).unwrap();
-        (command.stdout(file.try_clone().unwrap()).stderr(file).spawn().unwrap(), path)
-    };
-    (0..ranks).map(rank).collect()
-}
-
-/// Whether each rank succeeded, and what it printed; those that have not ended in time are killed, and a
-/// stopped one is.
-fn ends(mut ranks: Vec<Rank>, stopped: Option<usize>, limit: Duration) -> Vec<(bool, String)> {
-    let begin = Instant::now();
-    let runs =
-        |(rank, (child, _)): (usize, &mut Rank)| Some(rank) != stopped && child.try_wait().unwrap().is_none();
-    while begin.elapsed() < limit && ranks.iter_mut().enumerate().any(runs) {
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let hangs: Vec<bool> = ranks.iter_mut().enumerate().map(runs).collect();
-    ranks.iter_mut().for_each(|(child, _)| drop(child.kill()));
-    let end = |((mut child, path), hangs): (Rank, bool)| {
-        let succeeded = child.wait().unwrap().success();
-        let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
-        std::fs::remove_file(path).unwrap();
-        (succeeded, if hangs { format!("{text}\nIT HANGS") } else { text })
-    };
-    let all: Vec<(bool, String)> = ranks.into_iter().zip(hangs).map(end).collect();
-    assert!(all.iter().all(|(_, text)| !text.ends_with("HANGS")), "{all:#?}");
-    all
-}
-
-/// The team of this rank, on a device of its own.
-fn team(parts: usize) -> Team {
-    let rank: usize = std::env::var("RANK").unwrap().parse().unwrap();
-    Team::world_on(&[Device::cuda(rank).unwrap()], parts).unwrap()
-}
-
-/// Ends together with the other ranks: the harness would not.
-fn leave() -> ! {
-    std::process::exit(if job::leave() { 0 } else { 1 })
-}
 
 type StepOf = fn(&mut [Array]) -> partita::Result<()>;
 
@@ -163,21 +98,29 @@ fn begun(name: &str, shape: &[i64], arrays: usize, step: StepOf, team: &Team) ->
 
 #[test]
 fn steps_with_messages_in_them_give_the_same_bits_and_no_host_waits() {
-    if !is_simulated() {
-        return;
-    }
+    programs_run(Way::Ipc);
+}
+
+#[test]
+fn steps_with_messages_by_nccl_give_the_same_bits_and_no_host_waits() {
+    programs_run(Way::Nccl);
+}
+
+fn programs_run(way: Way) {
+    let Some(of_way) = way.settings() else { return };
     let mut ran = 0;
     let soak = std::env::var("PARTITA_SOAK").ok().and_then(|text| text.parse().ok()).unwrap_or(3);
     for (seed, (ranks, parts)) in
         [(2, 1), (3, 1), (4, 1), (2, 2)].into_iter().cycle().take(4 * soak / 3).enumerate()
     {
-        let log = std::env::temp_dir().join(format!("partita-chained-{}-{seed}", std::process::id()));
-        let settings = [
+        let log = std::env::temp_dir().join(format!("partita-{}-{}-{seed}", way.name(), std::process::id()));
+        let own = [
             ("PARTITA_SIM_TRACE", "1".to_owned()),
             ("PARTITA_SIM_SEED", seed.to_string()),
             ("PARTITA_SIM_LOG", log.to_str().unwrap().to_owned()),
             ("CHAINED_PARTS", parts.to_string()),
         ];
+        let settings = [&own[..], &of_way].concat();
         let jobs = start("child_runs_programs", ranks, &settings);
         for (rank, (succeeded, text)) in ends(jobs, None, Duration::from_secs(120)).into_iter().enumerate() {
             let said =
@@ -213,7 +156,7 @@ fn steps_with_messages_in_them_give_the_same_bits_and_no_host_waits() {
         }
         assert!(!log.exists(), "{}", std::fs::read_to_string(&log).unwrap());
     }
-    println!("ran: cuda-chained {ran}");
+    println!("ran: {} {ran}", way.name());
 }
 
 const REPLAYS: u64 = 48;
@@ -257,6 +200,9 @@ fn child_runs_programs() {
         on_host.run(1 + REPLAYS).unwrap();
         compare(&chained, &on_host, "at the end");
     }
+    let transport = team.transport().unwrap().unwrap();
+    let way = Way::here();
+    assert_eq!((transport.contains("NCCL"), transport.contains("IPC")), way, "{transport}");
     drop(team);
     leave();
 }
@@ -264,21 +210,32 @@ fn child_runs_programs() {
 /// Rank 1 fails at a point: the others name it within 5 s, and no process hangs.
 #[test]
 fn ranks_that_end_are_named_while_devices_wait_for_them() {
-    if !is_simulated() {
-        return;
-    }
+    ranks_fail(Way::Ipc);
+}
+
+#[test]
+fn ranks_that_end_are_named_while_devices_wait_for_them_by_nccl() {
+    ranks_fail(Way::Nccl);
+}
+
+fn ranks_fail(way: Way) {
+    let Some(of_way) = way.settings() else { return };
     let (mut ran, mut seed) = (0, 0);
     let stride = std::env::var("PARTITA_FAULT_STRIDE").ok().and_then(|text| text.parse().ok()).unwrap_or(79);
     // Behind the first steps, which the host makes.
     let replays = (4..=60).map(|passes| ("loop-replay", passes));
     let points: Vec<_> = replays.chain((30..=230).map(|passes| ("begin-collective", passes))).collect();
     let mut whole = BTreeMap::new();
-    let kinds = ["error", "panic", "kill", "stop", "hang"];
+    // Silence of a live rank shows in words, which NCCL has none of.
+    let kinds: &[&str] = match way {
+        Way::Ipc => &["error", "panic", "kill", "stop", "hang"],
+        Way::Nccl => &["error", "panic", "kill", "stop"],
+    };
     let all = kinds.iter().flat_map(|kind| points.iter().map(move |point| (*kind, Some(*point))));
     let all: Vec<_> = all.step_by(stride).chain([("steps", None), ("interrupt", None)]).collect();
     for (kind, point) in all {
         let fault = point.map_or(String::new(), |(point, passes)| format!("1:{point}:{passes}:{kind}"));
-        let settings = [
+        let own = [
             ("PARTITA_FAULT", fault.clone()),
             ("CHAINED_FAULT", kind.to_owned()),
             ("CHAINED_PARTS", (1 + usize::from(seed % 9 == 4)).to_string()),
@@ -286,6 +243,7 @@ fn ranks_that_end_are_named_while_devices_wait_for_them() {
             ("PARTITA_DEADLINE_SECONDS", "3".to_owned()),
             ("PARTITA_SIM_SEED", seed.to_string()),
         ];
+        let settings = [&own[..], &of_way].concat();
         seed += 1;
         let ranks = 2 + seed % 3;
         let jobs = start("child_fails", ranks, &settings);
@@ -308,8 +266,10 @@ fn ranks_that_end_are_named_while_devices_wait_for_them() {
         }
     }
     println!("what the arrays hold: {whole:?}");
-    assert!(whole.get("whole").is_some_and(|count| 2 * count > ran), "{whole:?}");
-    println!("ran: cuda-chained-faults {ran}");
+    // With messages by NCCL launches are not guarded.
+    let most = whole.get(if way == Way::Ipc { "whole" } else { "lost" });
+    assert!(most.is_some_and(|count| 2 * count > ran), "{whole:?}");
+    println!("ran: {}-faults {ran}", way.name());
 }
 
 #[test]
@@ -394,16 +354,24 @@ fn child_fails() {
 /// A rank that begins anew, because it has lost what the others still know, finds them again.
 #[test]
 fn ranks_that_begin_anew_are_met() {
-    if !is_simulated() {
-        return;
-    }
+    ranks_begin_anew(Way::Ipc);
+}
+
+#[test]
+fn ranks_that_begin_anew_are_met_by_nccl() {
+    ranks_begin_anew(Way::Nccl);
+}
+
+fn ranks_begin_anew(way: Way) {
+    let Some(of_way) = way.settings() else { return };
     for seed in 0..3 {
-        let jobs = start("child_begins_anew", 3, &[("PARTITA_SIM_SEED", seed.to_string())]);
+        let settings = [&[("PARTITA_SIM_SEED", seed.to_string())][..], &of_way].concat();
+        let jobs = start("child_begins_anew", 3, &settings);
         for (rank, (succeeded, text)) in ends(jobs, None, Duration::from_secs(60)).into_iter().enumerate() {
             assert!(succeeded, "rank {rank}, seed {seed}: {text}");
         }
     }
-    println!("ran: cuda-chained-anew 9");
+    println!("ran: {}-anew 9", way.name());
 }
 
 #[test]

@@ -22,9 +22,10 @@ fn letter(command: &Command) -> char {
         Op::BeginCollective { .. } => 'M',
         Op::PostReceive { .. } | Op::PostReceiveInPlace(_) => 'E',
         Op::StartDownload { .. } => 'F',
-        Op::Send { .. } => 'S',
+        Op::Send { .. } | Op::SendReceive { .. } => 'S',
         Op::Receive(_) => 'R',
-        Op::WaitAll { .. } | Op::WaitForReaders { .. } | Op::WaitForDevices { .. } => 'Z',
+        Op::WaitAll { .. } | Op::WaitForReaders { .. } => 'Z',
+        Op::WaitForDevices { .. } | Op::WaitForPeers { .. } => 'Z',
         Op::StreamWait { .. } => 'A',
     }
 }
@@ -244,15 +245,17 @@ fn links_between_ranks_are_named_with_their_path() {
 #[test]
 fn the_path_between_ranks_follows_from_what_both_know() {
     use DeviceKind::{Cuda, Host, Wgpu};
-    let nothing = RankLink { host: false, device_pointers: false, ipc: false };
-    let all = RankLink { host: true, device_pointers: true, ipc: true };
+    let nothing = RankLink { host: false, device_pointers: false, ipc: false, nccl: false };
+    let all = RankLink { host: true, device_pointers: true, ipc: true, nccl: true };
     let far = RankLink { ipc: false, ..all };
+    let bare = RankLink { nccl: false, ..far };
     for (from, to, link, expected) in [
         (Host, Host, nothing, Transport::Staged),
         (Cuda, Cuda, nothing, Transport::Staged),
         (Host, Host, all, Transport::ZeroCopy),
         (Cuda, Cuda, all, Transport::Ipc),
-        (Cuda, Cuda, far, Transport::DevicePointers),
+        (Cuda, Cuda, far, Transport::Nccl),
+        (Cuda, Cuda, bare, Transport::DevicePointers),
         (Cuda, Host, all, Transport::Staged),
         (Host, Cuda, all, Transport::Staged),
         (Wgpu, Wgpu, all, Transport::Staged),

@@ -118,6 +118,8 @@ pub(in crate::device) enum StreamWork<'a> {
     Copy { source: DriverPlace<'a>, target: DriverPlace<'a>, stream: Stream, bytes: u64 },
     /// Operations on words of the device's memory.
     Words { on: &'a dyn Driver, stream: Stream, ops: &'a [WordOp] },
+    /// The arguments of [`PeerGroup::exchange`].
+    Group { on: &'a dyn Driver, stream: Stream, group: &'a Arc<dyn PeerGroup>, spans: &'a [GroupedSpan] },
     /// The arguments of [`Driver::after`].
     Wait { first: (&'a dyn Driver, Stream), then: (&'a dyn Driver, Stream) },
 }
@@ -312,6 +314,12 @@ pub(in crate::device) trait Sharing {
     /// An event of another process.
     fn import_event(&self, handle: IpcHandle) -> DriverResult<Box<dyn SharedEvent>>;
 
+    /// Begins to connect with the devices of other ranks.
+    fn peers(&self, id: &[u8; 128], rank: usize, count: usize) -> DriverResult<Box<dyn PeerGroup>>;
+
+    /// What no other device of any machine has.
+    fn identity(&self) -> DriverResult<String>;
+
     /// Some bytes of memory, kept by the owner; the memory may be another GPU's that was imported.
     fn part_of(&self, memory: &Allocation, offset: u64, bytes: u64, owner: Opaque) -> Box<dyn DeviceMemory>;
 
@@ -326,6 +334,45 @@ pub(in crate::device) trait Sharing {
 
     /// Whether all work of the stream `Compute` is done; waits for nothing.
     fn is_done(&self) -> DriverResult<bool>;
+}
+
+/// Memory that goes to a device of another rank, or that is expected from it.
+#[derive(Clone)]
+pub struct GroupedSpan {
+    /// The other rank.
+    pub peer: usize,
+    /// Whether it is sent.
+    pub sends: bool,
+    /// The memory.
+    pub allocation: Arc<Allocation>,
+    /// Its first byte in it.
+    pub offset: u64,
+    /// The number of bytes.
+    pub bytes: u64,
+}
+
+/// The devices of some ranks, as one of them exchanges memory with the others.
+pub(in crate::device) trait PeerGroup: Any + Send + Sync {
+    /// Queues sends and receives as one operation; it may go on being prepared when this returns.
+    fn exchange(&self, stream: Stream, spans: &[GroupedSpan]) -> DriverResult<()>;
+
+    /// Whether nothing is being prepared.
+    fn is_ready(&self) -> DriverResult<bool>;
+
+    /// Marks the end of what is queued on a stream.
+    fn mark(&self, stream: Stream) -> DriverResult<()>;
+
+    /// Whether all work before the latest group is done.
+    fn has_begun(&self) -> DriverResult<bool>;
+
+    /// Whether the latest mark was reached.
+    fn is_done(&self) -> DriverResult<bool>;
+
+    /// Whether recordings may have groups in them.
+    fn is_captured(&self) -> bool;
+
+    /// Lets the device's waits for other ranks end. Nothing is exchanged afterwards.
+    fn abort(&self);
 }
 
 /// A point in a device's work for which other processes can wait.

@@ -21,11 +21,12 @@ mod host;
 mod launch;
 mod lock;
 mod memory;
+mod peers;
 pub(crate) mod topology;
 pub mod wgpu;
 
 pub(crate) use driver::WordOp;
-pub use driver::{DeviceKind, Job, Program, Stream, SubnormalTrial};
+pub use driver::{DeviceKind, GroupedSpan, Job, Program, Stream, SubnormalTrial};
 pub use handle::{Buffer, Device, Download, Timestamp};
 pub(crate) use handle::{CopyRegion, Watch};
 pub use launch::compared_launches;
@@ -37,3 +38,4 @@ pub use memory::{Allocation, Foreign, LentMemory, MemoryUse};
 pub use memory::{collect, integers};
 pub(crate) use memory::{push, zeros};
 pub use partita_kernels::Subnormals;
+pub(crate) use peers::DevicePeers;

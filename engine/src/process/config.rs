@@ -38,6 +38,8 @@ pub struct Config {
     pub mpi_max_bytes: usize,
     /// `PARTITA_CUDA_AWARE_MPI`: whether MPI gets device pointers; `None` asks the library.
     pub cuda_aware_mpi: Option<bool>,
+    /// `PARTITA_NCCL`: which NCCL sends and receives between GPUs.
+    pub nccl: Option<String>,
     /// `PARTITA_CUDA_IPC`: whether ranks of one machine open each other's CUDA memory.
     pub cuda_ipc: bool,
     /// `PARTITA_WGPU_VISIBLE`: false keeps adapters' memory out of this process's address space, also where
@@ -80,6 +82,7 @@ impl Default for Config {
             mpi: None,
             mpi_max_bytes: 1 << 30,
             cuda_aware_mpi: None,
+            nccl: None,
             cuda_ipc: true,
             wgpu_visible: true,
             wgpu_flush: false,
@@ -157,6 +160,7 @@ fn read(environment: impl Iterator<Item = (OsString, OsString)>) -> Result<Confi
         mpi: given.value("PARTITA_MPI", text)?,
         mpi_max_bytes: given.value("PARTITA_MPI_MAX_BYTES", message)?.map_or(1 << 30, |bytes| bytes as usize),
         cuda_aware_mpi: given.value("PARTITA_CUDA_AWARE_MPI", switch)?,
+        nccl: given.value("PARTITA_NCCL", text)?,
         cuda_ipc: given.value("PARTITA_CUDA_IPC", switch)?.unwrap_or(unset.cuda_ipc),
         wgpu_flush: given.value("PARTITA_WGPU_FLUSH", switch)?.unwrap_or(unset.wgpu_flush),
         wgpu_visible: given.value("PARTITA_WGPU_VISIBLE", switch)?.unwrap_or(unset.wgpu_visible),

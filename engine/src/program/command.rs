@@ -8,8 +8,9 @@ use partita_kernels::{Access, Scalar};
 
 use super::ipc::IpcMemory;
 use super::message::{Message, MessageDownload};
+use super::nccl::NcclLink;
 use super::place::{MemorySpan, span_bytes};
-use crate::device::{Allocation, CopyRegion, Device, DeviceKind, Job, Stream};
+use crate::device::{Allocation, CopyRegion, Device, DeviceKind, GroupedSpan, Job, Stream};
 use crate::error::Result;
 use crate::trace;
 use crate::wire::{CollectiveSignature, Ranks, hash, pass};
@@ -168,6 +169,24 @@ pub enum Op {
         /// The exports.
         ipc: Arc<IpcMemory>,
     },
+    /// Queues the messages of an exchange that NCCL carries, as one operation.
+    SendReceive {
+        /// The ranks.
+        ranks: Ranks,
+        /// Their connection.
+        link: Arc<NcclLink>,
+        /// What is sent and received.
+        spans: Vec<GroupedSpan>,
+    },
+    /// Waits until the device has done so.
+    WaitForPeers {
+        /// The ranks.
+        ranks: Ranks,
+        /// Their connection.
+        link: Arc<NcclLink>,
+        /// The other ranks.
+        peers: Arc<[usize]>,
+    },
     /// Work queued on `then` from now on comes after the work queued on `first` so far.
     StreamWait {
         /// The stream that is waited for.
@@ -219,11 +238,16 @@ impl Op {
             }
             Op::Send { message, .. } => spans(&message.memory, Access::In),
             Op::PostReceiveInPlace(message) | Op::Receive(message) => spans(&message.memory, Access::Out),
+            Op::SendReceive { link, spans, .. } => {
+                let access = |span: &GroupedSpan| if span.sends { Access::In } else { Access::Out };
+                spans.iter().map(|span| (link.peers().device(), &span.allocation, access(span))).collect()
+            }
             Op::RecordHash { .. }
             | Op::BeginCollective { .. }
             | Op::PostReceive { .. }
             | Op::WaitAll { .. }
             | Op::WaitForReaders { .. }
+            | Op::WaitForPeers { .. }
             | Op::StreamWait { .. } => Vec::new(),
         }
     }
@@ -241,6 +265,7 @@ impl Op {
             | Op::Receive(Message { memory, .. }) => {
                 memory.iter_mut().map(|span| &mut span.allocation).collect()
             }
+            Op::SendReceive { spans, .. } => spans.iter_mut().map(|span| &mut span.allocation).collect(),
             op => op.jobs_mut().iter_mut().flat_map(|job| &mut job.memory).collect(),
         }
     }
@@ -254,6 +279,8 @@ impl Op {
             | Op::Send { message: Message { ranks, .. }, .. }
             | Op::Receive(Message { ranks, .. })
             | Op::WaitAll { ranks }
+            | Op::SendReceive { ranks, .. }
+            | Op::WaitForPeers { ranks, .. }
             | Op::WaitForReaders { ranks, .. } => Some(ranks),
             Op::Launch { .. }
             | Op::BatchedCopy { .. }
@@ -274,6 +301,11 @@ impl Op {
             Op::WaitForReaders { .. } => true,
             _ => false,
         }
+    }
+
+    /// Whether it is of messages that devices send and receive in the order of their streams.
+    pub(crate) fn is_of_streams(&self) -> bool {
+        self.exports() || matches!(self, Op::SendReceive { .. })
     }
 
     /// The memory that it reads.
@@ -399,6 +431,12 @@ pub(crate) fn run(command: &Command) -> Result<()> {
             trace::on_receive(message.peer, message.ranks.rank(), || message.receive(stream))
         }
         Op::WaitForReaders { ranks, ipc } => ipc.wait_for_readers(ranks),
+        Op::SendReceive { ranks, link, spans } => {
+            let send_receive = || link.send_receive(stream, ranks, spans);
+            let name = || "messages by NCCL".to_owned();
+            trace::on_device(link.peers().device(), stream, name, send_receive)
+        }
+        Op::WaitForPeers { ranks, link, peers } => link.wait(ranks, peers),
         Op::WaitAll { ranks } => {
             trace::flush()?;
             ranks.wait_all()

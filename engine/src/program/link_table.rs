@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use super::ipc::IpcMemory;
 use super::message::Transport;
+use super::nccl::NcclLink;
+use super::trial::{agree, pattern};
 use crate::config::config;
 use crate::device::cuda::IpcHandle;
 use crate::device::{Buffer, Device, DeviceKind, LentMemory};
@@ -20,6 +22,8 @@ pub struct LinkTable {
     device_pointers: std::result::Result<(), String>,
     /// Per exporting rank, which ranks map its memory.
     ipc_pairs: Vec<Vec<bool>>,
+    /// NCCL's connection of all ranks, if some do not map the memory of others; if there is none, why.
+    nccl: std::result::Result<Arc<NcclLink>, String>,
     /// The exports and imports of this rank.
     pub ipc: Arc<IpcMemory>,
 }
@@ -32,9 +36,12 @@ impl fmt::Display for LinkTable {
             Err(reason) => write!(f, "{}, staged: {reason}", self.wire)?,
         }
         let pairs = self.ipc_pairs.iter().flatten().filter(|has_ipc| **has_ipc).count();
-        match pairs {
-            0 => Ok(()),
-            _ => write!(f, "; CUDA IPC between {pairs} pairs of ranks"),
+        if pairs > 0 {
+            write!(f, "; CUDA IPC between {pairs} pairs of ranks")?;
+        }
+        match &self.nccl {
+            Ok(link) => write!(f, "; NCCL {} between all others", link.version()),
+            Err(_) => Ok(()),
         }
     }
 }
@@ -54,7 +61,14 @@ impl LinkTable {
             refusal => refusal,
         };
         let ipc_pairs = probe_ipc(ranks, &cuda)?;
-        Ok(LinkTable { wire: ranks.wire_name(), device_pointers, ipc_pairs, ipc: Arc::default() })
+        let is_needed = |(of, by): (usize, usize)| of != by && !ipc_pairs[of][by];
+        let pairs = |of: usize| (0..ranks.count()).map(move |by| (of, by));
+        let nccl = match (0..ranks.count()).flat_map(pairs).any(is_needed) {
+            true => NcclLink::connect(ranks, &cuda)?,
+            false => Err("all ranks map each other's memory".to_owned()),
+        };
+        let (wire, ipc) = (ranks.wire_name(), Arc::default());
+        Ok(LinkTable { wire, device_pointers, ipc_pairs, nccl, ipc })
     }
 
     /// Whether the wire takes device pointers.
@@ -62,9 +76,14 @@ impl LinkTable {
         self.device_pointers.is_ok()
     }
 
-    /// Whether some rank maps the memory of another.
-    pub(crate) fn has_some_ipc(&self) -> bool {
-        self.ipc_pairs.iter().flatten().any(|&has_ipc| has_ipc)
+    /// Whether devices of some ranks send and receive in the order of their streams.
+    pub(crate) fn has_streams(&self) -> bool {
+        self.nccl.is_ok() || self.ipc_pairs.iter().flatten().any(|&has_ipc| has_ipc)
+    }
+
+    /// NCCL's connection.
+    pub(crate) fn nccl(&self) -> std::result::Result<&Arc<NcclLink>, &str> {
+        self.nccl.as_ref().map_err(String::as_str)
     }
 
     /// Why it does not, if so.
@@ -80,36 +99,17 @@ impl LinkTable {
             Transport::DevicePointers => self.device_pointers.clone(),
             _ => Err("not measured".to_owned()),
         };
-        LinkTable { wire: self.wire.clone(), device_pointers, ipc_pairs, ipc: Arc::clone(&self.ipc) }
+        let nccl = match transport {
+            Transport::Nccl => self.nccl.clone(),
+            _ => Err("not measured".to_owned()),
+        };
+        LinkTable { wire: self.wire.clone(), device_pointers, ipc_pairs, nccl, ipc: Arc::clone(&self.ipc) }
     }
 
     /// Whether rank `to` maps the memory of rank `from`.
     pub(crate) fn has_ipc(&self, from: usize, to: usize) -> bool {
         self.ipc_pairs[from][to]
     }
-}
-
-/// All ranks' consent, or the first refusal.
-fn agree(
-    ranks: &Ranks,
-    operation: &str,
-    mine: std::result::Result<(), String>,
-) -> Result<std::result::Result<(), String>> {
-    let refusal = mine.err().unwrap_or_default();
-    let all = ranks.all_gather(operation, refusal.as_bytes())?;
-    let first = all.iter().enumerate().find(|(_, refusal)| !refusal.is_empty());
-    Ok(first.map_or(Ok(()), |(rank, refusal)| {
-        let refusal = String::from_utf8_lossy(refusal);
-        Err(if refusal.starts_with("rank ") { refusal.into() } else { format!("rank {rank}: {refusal}") })
-    }))
-}
-
-/// A pattern that depends on the sender and the direction.
-fn pattern(rank: usize, direction: usize, bytes: usize) -> Vec<u8> {
-    let seed = (31 * rank + 7 * direction + 1) as u32;
-    (0..bytes as u32)
-        .map(|k| (k.wrapping_mul(2_654_435_761).wrapping_add(seed * 40_503) >> 13) as u8)
-        .collect()
 }
 
 /// The value trial of every device of every rank: as many rounds as the rank with most devices needs, in

@@ -28,6 +28,8 @@ pub enum Transport {
     /// Between ranks of one machine: the receiver maps the sender's packed memory (CUDA IPC) and copies from
     /// device to device.
     Ipc,
+    /// Between ranks: packed, sent and received by NCCL from device to device.
+    Nccl,
     /// Between ranks: host memory that the wire reads and writes in place.
     ZeroCopy,
     /// Between ranks: device memory that the wire reads and writes in place.
@@ -49,6 +51,7 @@ impl fmt::Display for Transport {
             Transport::Peer => "peer",
             Transport::Staged => "staged",
             Transport::Ipc => "CUDA IPC",
+            Transport::Nccl => "NCCL",
             Transport::ZeroCopy => "in place",
             Transport::DevicePointers => "device pointers",
         })
@@ -83,6 +86,8 @@ impl Message {
     pub(crate) fn wire_bytes(&self) -> u64 {
         match self.transport {
             Transport::Ipc => IpcMemory::message_bytes(self.memory.len()),
+            // It is announced only.
+            Transport::Nccl => 0,
             _ => span_bytes(&self.memory),
         }
     }
@@ -91,6 +96,7 @@ impl Message {
     pub(super) fn send_name(&self) -> &'static str {
         match self.transport {
             Transport::Ipc => "export",
+            Transport::Nccl => "announce",
             Transport::ZeroCopy | Transport::DevicePointers => "send in place",
             _ => "send",
         }
@@ -113,7 +119,7 @@ impl Message {
             _ if self.transport.is_in_place() => {
                 ranks.send_chunks(*peer, &self.chunks_in_place(), |chunk| self.lent(chunk), fill)
             }
-            _ => ranks.send(*peer, span_bytes(memory), fill),
+            _ => ranks.send(*peer, self.wire_bytes(), fill),
         }
     }
 
@@ -129,7 +135,7 @@ impl Message {
             _ if self.transport.is_in_place() => {
                 ranks.receive_chunks(*peer, self.chunks_in_place().len(), put)
             }
-            _ => ranks.receive(*peer, span_bytes(memory), put),
+            _ => ranks.receive(*peer, self.wire_bytes(), put),
         }
     }
 

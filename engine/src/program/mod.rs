@@ -6,8 +6,10 @@ pub(crate) mod copies;
 mod ipc;
 mod link_table;
 mod message;
+mod nccl;
 mod place;
 mod stream_messages;
+mod trial;
 mod watch;
 
 pub use command::{Command, Op, Schedule};
@@ -17,6 +19,7 @@ pub use copies::{CopyMode, copy_box, fill_box};
 pub use ipc::IpcMemory;
 pub use link_table::LinkTable;
 pub use message::{Message, MessageDownload, Transport};
+pub use nccl::NcclLink;
 pub use place::{MemorySpan, Place, c_strides, contiguous_in, offset_in, span_bytes};
 pub(crate) use stream_messages::{ChainedStep, MessageOffer, MessageOutline, StreamMessages};
 pub(crate) use watch::{GuardedStep, GuardedSteps, GuardedWrites};

@@ -11,9 +11,12 @@
 //! Messages of different steps of a cycle, of which there are at least two, share nothing: a rank may be a
 //! step ahead of its neighbours.
 //!
+//! Messages by NCCL, which is for ranks that do not map each other's memory, are groups of the library in the
+//! same graph: they need neither words nor memory of their own.
+//!
 //! When a rank fails, `watch` ends the others' waits.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -23,6 +26,7 @@ use super::command::{Command, Op, Schedule};
 use super::copies::{copy_bytes, latch};
 use super::ipc::IpcMemory;
 use super::message::{Message, Transport};
+use super::nccl::NcclLink;
 use super::place::MemorySpan;
 use super::watch::{GuardedSteps, HALT, Watched};
 use crate::device::cuda::IpcHandle;
@@ -31,7 +35,7 @@ use crate::device::{
     process_id,
 };
 use crate::error::Result;
-use crate::wire::{Epoch, Ranks};
+use crate::wire::{Epoch, FailureCall, Ranks};
 
 /// A message of a cycle: the step, the other rank, and how many messages the step has sent to it, or expects
 /// from it, before.
@@ -41,7 +45,10 @@ type MessageKey = (usize, usize, usize);
 pub(crate) struct MessageOutline {
     ranks: Ranks,
     device: Device,
-    ipc: Arc<IpcMemory>,
+    /// Of messages in shared memory, if there are any.
+    ipc: Option<Arc<IpcMemory>>,
+    /// The other ranks of messages by NCCL, and their connection.
+    nccl: Option<(BTreeSet<usize>, Arc<NcclLink>)>,
     sent: BTreeMap<MessageKey, Vec<u64>>,
     received: BTreeMap<MessageKey, Vec<u64>>,
     /// Memory that the steps write.
@@ -83,48 +90,53 @@ fn message_of(op: &Op) -> Option<(&Message, bool)> {
 }
 
 impl MessageOutline {
-    /// The messages of the steps of a cycle, if all of them go from a device to a device of another process
-    /// and the device of this rank, which must be one, can wait for words.
+    /// The messages of the steps of a cycle, if all of them go from a device to a device of another process,
+    /// and the device of this rank, which must be one, can wait for words, or NCCL's groups are captured.
     pub fn of<'c>(
         ranks: &Ranks,
         steps: impl Iterator<Item = &'c [Command]>,
     ) -> Result<Option<MessageOutline>> {
         let (mut sent, mut received) = (BTreeMap::new(), BTreeMap::new());
-        let (mut here, mut memory): (Option<(&Device, &Arc<IpcMemory>)>, _) = (None, Vec::new());
+        let (mut device, mut shared, mut nccl) = (None, None, None);
+        let mut written = Vec::new();
         for (at, step) in steps.enumerate() {
             for (command, number) in step.iter().zip(numbered(step)) {
-                memory.extend(command.op.writes().cloned());
+                written.extend(command.op.writes().cloned());
+                if let Op::SendReceive { link, spans, .. } = &command.op {
+                    let (peers, _) = nccl.get_or_insert_with(|| (BTreeSet::new(), Arc::clone(link)));
+                    peers.extend(spans.iter().map(|span| span.peer));
+                }
                 let Some((message, is_sent)) = message_of(&command.op) else { continue };
-                let Some((peer, number)) = number else { return Ok(None) };
-                let (Message { memory, transport, ipc: Some(ipc), .. }, true) =
-                    (message, message.ranks == *ranks)
-                else {
+                let Some((peer, number)) = number.filter(|_| message.ranks == *ranks) else {
                     return Ok(None);
                 };
-                for span in memory {
-                    let (device, _) = *here.get_or_insert((&span.device, ipc));
-                    if *transport != Transport::Ipc || *device != span.device {
-                        return Ok(None);
-                    }
+                let Message { memory, transport, ipc, .. } = message;
+                if memory.iter().any(|span| *device.get_or_insert(&span.device) != &span.device) {
+                    return Ok(None);
+                }
+                match (transport, ipc) {
+                    (Transport::Nccl, _) => continue,
+                    (Transport::Ipc, Some(ipc)) => shared = Some(Arc::clone(ipc)),
+                    _ => return Ok(None),
                 }
                 let messages = if is_sent { &mut sent } else { &mut received };
                 messages.insert((at, peer, number), memory.iter().map(|span| span.bytes).collect());
             }
         }
-        let Some((device, ipc)) = here else { return Ok(None) };
-        if !device.has_words()? || !ranks.can_be_watched() {
+        let Some(device) = device.cloned() else { return Ok(None) };
+        let is_captured = nccl.as_ref().is_none_or(|(_, link)| link.peers().is_captured());
+        if !is_captured || !ranks.can_be_watched() || (shared.is_some() && !device.has_words()?) {
             return Ok(None);
         }
-        let (ranks, device, ipc) = (ranks.clone(), device.clone(), Arc::clone(ipc));
-        Ok(Some(MessageOutline { ranks, device, ipc, sent, received, written: memory }))
+        Ok(Some(MessageOutline { ranks: ranks.clone(), device, ipc: shared, nccl, sent, received, written }))
     }
 }
 
 /// Where a rank expects the words and the bytes of its messages, in memory that all others map.
 pub(crate) struct MessageOffer {
     outline: MessageOutline,
-    region: Buffer,
-    handle: IpcHandle,
+    /// None without messages in shared memory.
+    region: Option<(Buffer, IpcHandle)>,
     places: Places,
     guards: Buffer,
 }
@@ -175,20 +187,24 @@ impl MessageOffer {
             let Some((_, offsets)) = places.ready.get_mut(key) else { continue };
             offsets.extend(spans.iter().map(|bytes| take(*bytes, SPAN_PITCH)));
         }
-        let (region, handle) = outline.ipc.region(&outline.device, next.max(SPAN_PITCH))?;
-        let mut begin = vec![0; words as usize];
-        places.free.values().for_each(|&at| begin[at as usize] = 1);
-        outline.device.upload(region.allocation(), 0, &begin)?;
+        let region = |ipc: &Arc<IpcMemory>| ipc.region(&outline.device, next.max(SPAN_PITCH));
+        let region = outline.ipc.as_ref().map(region).transpose()?;
+        if let Some((region, _)) = &region {
+            let mut begin = vec![0; words as usize];
+            places.free.values().for_each(|&at| begin[at as usize] = 1);
+            outline.device.upload(region.allocation(), 0, &begin)?;
+        }
         let guards = outline.device.alloc(8 * GUARDS as u64)?;
         outline.device.upload(guards.allocation(), 0, &[0; 8 * GUARDS])?;
         outline.device.wait()?;
-        Ok(MessageOffer { outline, region, handle, places, guards })
+        Ok(MessageOffer { outline, region, places, guards })
     }
 
     /// For the other ranks.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut numbers =
-            vec![u64::from(process_id()), self.region.allocation().id, self.region.allocation().bytes];
+        let memory = self.region.as_ref().map(|(region, handle)| (region.allocation(), handle.0));
+        let (id, bytes) = memory.as_ref().map_or((0, 0), |(memory, _)| (memory.id, memory.bytes));
+        let mut numbers = vec![u64::from(process_id()), id, bytes];
         let key = |key: &MessageKey| [key.0 as u64, key.1 as u64, key.2 as u64];
         numbers.push(self.places.free.len() as u64);
         for (of, at) in &self.places.free {
@@ -200,12 +216,13 @@ impl MessageOffer {
             numbers.extend(spans.iter().zip(bytes).flat_map(|(at, bytes)| [*at, *bytes]));
         }
         let numbers = numbers.into_iter().flat_map(u64::to_le_bytes);
-        self.handle.0.into_iter().chain(numbers).collect()
+        memory.map_or([0; 64], |(_, handle)| handle).into_iter().chain(numbers).collect()
     }
 
     /// The messages, with the offers of all ranks; `None` if these do not fit together.
     pub fn accept(self, offers: &[Vec<u8>]) -> Result<Option<StreamMessages>> {
-        let MessageOffer { outline, region, places, guards, .. } = self;
+        let MessageOffer { outline, region, places, guards } = self;
+        let region = region.map(|(region, _)| region);
         let rank = outline.ranks.rank();
         let (mut others, mut processes): (HashMap<usize, (Buffer, Places)>, _) = (HashMap::new(), Vec::new());
         let mut lengths: HashMap<(usize, MessageKey), Vec<u64>> = HashMap::new();
@@ -216,7 +233,8 @@ impl MessageOffer {
             let Some(offer) = offers.get(peer).and_then(|bytes| OtherOffer::of_bytes(bytes)) else {
                 return Ok(None);
             };
-            let mapped = outline.ipc.map(peer, &outline.device, offer.handle, offer.number, offer.bytes)?;
+            let Some(ipc) = &outline.ipc else { return Ok(None) };
+            let mapped = ipc.map(peer, &outline.device, offer.handle, offer.number, offer.bytes)?;
             lengths.extend(offer.lengths.into_iter().map(|(key, bytes)| ((peer, key), bytes)));
             processes.push((peer, offer.process));
             others.insert(peer, (mapped, offer.places));
@@ -226,28 +244,33 @@ impl MessageOffer {
         };
         let mut messages = HashMap::new();
         for (&(step, peer, number), spans) in &outline.sent {
+            let Some(region) = &region else { return Ok(None) };
             let theirs = (step, rank, number);
             let (memory, other) = &others[&peer];
             let Some((ready, offsets)) = other.ready.get(&theirs) else { return Ok(None) };
             if lengths.get(&(peer, theirs)) != Some(spans) {
                 return Ok(None);
             }
-            let take = word(&region, places.free[&(step, peer, number)], false);
+            let take = word(region, places.free[&(step, peer, number)], false);
             let (give, spans) = (word(memory, *ready, true), views(memory, offsets, spans)?);
             let is_false = (Arc::clone(memory.allocation()), ready + FALSE);
             messages.insert(((step, peer, number), true), Channel { take, give, spans, is_false });
         }
         for (&(step, peer, number), spans) in &outline.received {
+            let Some(region) = &region else { return Ok(None) };
             let (memory, other) = &others[&peer];
             let Some(free) = other.free.get(&(step, rank, number)) else { return Ok(None) };
             let (ready, offsets) = &places.ready[&(step, peer, number)];
-            let (take, give) = (word(&region, *ready, false), word(memory, *free, true));
-            let spans = views(&region, offsets, spans)?;
+            let (take, give) = (word(region, *ready, false), word(memory, *free, true));
+            let spans = views(region, offsets, spans)?;
             let is_false = (Arc::clone(region.allocation()), ready + FALSE);
             messages.insert(((step, peer, number), false), Channel { take, give, spans, is_false });
         }
         let words = places.free.into_values().chain(places.ready.into_values().map(|(ready, _)| ready));
-        let MessageOutline { ranks, device, ipc, written, .. } = outline;
+        let MessageOutline { ranks, device, ipc, nccl, written, .. } = outline;
+        if let Some((peers, link)) = &nccl {
+            processes.extend(link.processes(peers.iter().copied()));
+        }
         let (guarded, state, change) = Default::default();
         let watched = Watched {
             ranks,
@@ -256,6 +279,7 @@ impl MessageOffer {
             words: words.collect(),
             written,
             processes,
+            nccl,
             guards,
             guarded,
             state,
@@ -263,11 +287,18 @@ impl MessageOffer {
         };
         let watched = Arc::new(watched);
         watched.device.watch(&(Arc::clone(&watched) as Arc<dyn Watch>));
+        // Before NCCL lets the device go on, which happens as soon as a rank has failed.
+        let halted = Arc::downgrade(&watched);
+        let on_failure: Arc<FailureCall> =
+            Arc::new(move |reason| halted.upgrade().iter().for_each(|watched| watched.halt(reason)));
+        if watched.nccl.is_some() {
+            watched.ranks.on_failure(&on_failure);
+        }
         let watching = Arc::clone(&watched);
         let thread = std::thread::Builder::new().name("partita-watch".to_owned());
         let Ok(watch) = thread.spawn(move || watching.watch()) else { return Ok(None) };
-        let (watch, process) = (Some(watch), process_id());
-        Ok(Some(StreamMessages { messages, region, ipc, watched, watch, process }))
+        let (watch, process, shared) = (Some(watch), process_id(), ipc.zip(region));
+        Ok(Some(StreamMessages { messages, shared, watched, watch, process, _on_failure: on_failure }))
     }
 }
 
@@ -322,11 +353,13 @@ fn views(memory: &Buffer, offsets: &[u64], lengths: &[u64]) -> Result<Vec<Buffer
 pub(crate) struct StreamMessages {
     /// By message, and whether it is sent.
     messages: HashMap<(MessageKey, bool), Channel>,
-    region: Buffer,
-    ipc: Arc<IpcMemory>,
+    /// Of messages in shared memory: where they are received.
+    shared: Option<(Arc<IpcMemory>, Buffer)>,
     watched: Arc<Watched>,
     watch: Option<JoinHandle<()>>,
     process: u32,
+    /// The wire has it for as long as it is here.
+    _on_failure: Arc<FailureCall>,
 }
 
 /// The commands of a step, and what its messages need around each.
@@ -412,6 +445,11 @@ impl StreamMessages {
         Ok(ChainedStep { device: &self.watched.device, commands, around })
     }
 
+    /// Whether messages go by words (CUDA IPC).
+    pub fn has_words(&self) -> bool {
+        self.watched.region.is_some()
+    }
+
     /// Launches a graph of so many steps with such messages.
     ///
     /// # Errors
@@ -433,7 +471,7 @@ impl StreamMessages {
 
     /// For the words that guard the launches of a graph, in order, the job that sets it: to 0 while no rank
     /// has failed. All but the first count. `None` if there are too many, or streams wait for messages on
-    /// several, so that none is set after all others.
+    /// several, so that none is set after all others; for messages by NCCL there are none.
     pub fn guards(&self, steps: &[ChainedStep]) -> Result<Option<Vec<[Job; 1]>>> {
         let waits = steps.iter().flat_map(|step| &step.around).map(|around| &around.takes);
         let waits: Vec<_> = waits.filter(|takes| !takes.is_empty()).collect();
@@ -441,10 +479,11 @@ impl StreamMessages {
         let fits = |takes: &Vec<(Stream, &Channel)>| {
             takes.len() <= MOST_LATCHED && takes.iter().all(|(on, _)| Some(*on) == stream)
         };
+        let (Some((_, region)), None) = (&self.shared, &self.watched.nccl) else { return Ok(None) };
         if !waits.iter().all(|takes| fits(takes)) || waits.len() + FIRST_GUARD + 1 > GUARDS {
             return Ok(None);
         }
-        let (guards, region) = (self.watched.guards.allocation(), self.region.allocation());
+        let (guards, region) = (self.watched.guards.allocation(), region.allocation());
         let job = |(number, takes): (usize, &[(Stream, &Channel)])| {
             let messages = takes.iter().map(|(_, channel)| &channel.is_false);
             let is_sent = messages.clone().next().is_some_and(|(memory, _)| memory.id != region.id);
@@ -506,6 +545,6 @@ impl Drop for StreamMessages {
         // It does not panic.
         let _ = watch.join();
         // Others may still give words in it, until they, too, have nothing under way.
-        self.ipc.keep_region(&self.region);
+        self.shared.iter().for_each(|(ipc, region)| ipc.keep_region(region));
     }
 }

@@ -11,12 +11,14 @@
 //!
 //! The latch also counts the waits that were true. The count says which step was the last whole one; if the
 //! steps had not yet written the memory that its state was in, that is put where the arrays expect it.
-//! Otherwise, and where launches cannot be guarded, the arrays are lost, and reading them raises.
+//! Otherwise, and where launches cannot be guarded, the arrays are lost, and reading them raises. So it is
+//! with messages by NCCL, which ends the device's waits by itself as soon as a rank has failed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::nccl::{GRACE, NcclLink, is_stopped};
 use crate::device::{Allocation, Buffer, Device, Watch};
 use crate::error::{Error, Result};
 use crate::wire::Ranks;
@@ -26,13 +28,16 @@ pub(super) struct Watched {
     pub ranks: Ranks,
     pub device: Device,
     /// This rank's memory with words, where `halt` is the first one.
-    pub region: Buffer,
+    /// None without messages in shared memory.
+    pub region: Option<Buffer>,
     /// The words that streams wait for.
     pub words: Vec<u64>,
     /// Memory that the steps write.
     pub written: Vec<Arc<Allocation>>,
     /// Of the ranks with messages to or from this one.
     pub processes: Vec<(usize, u64)>,
+    /// Those with messages by NCCL, and their connection.
+    pub nccl: Option<(BTreeSet<usize>, Arc<NcclLink>)>,
     /// The count of true waits, words of the latch, and the words that guard launches.
     pub guards: Buffer,
     /// The steps, if all their launches are guarded.
@@ -165,6 +170,7 @@ impl Watched {
     pub fn watch(&self) {
         let mut done = 0;
         let (mut stopped, mut still): (Stopped, Option<Still>) = Default::default();
+        let mut refused: Option<Instant> = None;
         loop {
             let (state, _) =
                 self.change.wait_timeout(self.state(), LOOK).unwrap_or_else(PoisonError::into_inner);
@@ -180,7 +186,7 @@ impl Watched {
             }
             let failure = self.ranks.poll().err().or_else(|| self.look_for_stopped(&mut stopped));
             let failure = failure.or_else(|| self.look_for_silent(&mut still));
-            if let Some(failure) = failure {
+            if let Some(failure) = failure.or_else(|| self.look_at_peers(&mut refused)) {
                 return self.end(&failure.to_string());
             }
         }
@@ -197,16 +203,40 @@ impl Watched {
         // From here on nothing is launched.
         self.state().failure = Some(reason.to_owned());
         // What comes from now on is not true.
-        let _ = self.device.release_words(self.region.allocation(), &[HALT]);
+        let release = |words: &[u64]| {
+            let region = self.region.iter();
+            region.for_each(|region| drop(self.device.release_words(region.allocation(), words)));
+        };
+        release(&[HALT]);
         while self.state().is_launching || !self.device.is_done().unwrap_or(true) {
             // Words that the device has passed are set back by it, so it may need this several times.
-            let _ = self.device.release_words(self.region.allocation(), &self.words);
+            release(&self.words);
             std::thread::sleep(LOOK);
         }
         let (verdict, words) = self.judge(reason);
         self.ranks.remark(&words);
         self.state().verdict = Some(verdict);
         self.change.notify_all();
+    }
+
+    /// A rank has failed, and NCCL is about to let the device go on: what it does is worth nothing.
+    pub fn halt(&self, reason: &str) {
+        let mut state = self.state();
+        if state.launches > 0 && state.verdict.is_none() && !self.device.is_done().unwrap_or(false) {
+            state.failure.get_or_insert_with(|| reason.to_owned());
+            state.is_halted = true;
+            self.change.notify_all();
+        }
+    }
+
+    /// The failure of NCCL, once nobody has given a better reason for a moment.
+    fn look_at_peers(&self, since: &mut Option<Instant>) -> Option<Error> {
+        let (peers, link) = self.nccl.as_ref()?;
+        let refusal = link.peers().is_ready().err()?;
+        if since.get_or_insert_with(Instant::now).elapsed() < GRACE {
+            return None;
+        }
+        Some(self.ranks.fail(peers.first().copied()?, refusal.to_string()))
     }
 
     /// What is left once the device has done what it was given, in words, too.
@@ -286,6 +316,7 @@ impl Watched {
     /// this one's got no further.
     fn look_for_silent(&self, still: &mut Option<Still>) -> Option<Error> {
         let (now, deadline) = (self.ranks.now(), self.ranks.deadline());
+        let region = self.region.as_ref()?;
         let (peer, _) = *self.processes.first()?;
         let bytes = self.words.iter().max()? + 8;
         let Still { words, since, seen, announced } =
@@ -296,7 +327,7 @@ impl Watched {
         if slept < pause {
             return None;
         }
-        let found = self.device.peek(self.region.allocation(), bytes).ok()?;
+        let found = self.device.peek(region.allocation(), bytes).ok()?;
         *seen = now;
         // Whoever was stopped itself begins anew.
         if found != *words || slept > deadline / 2 {
@@ -394,13 +425,6 @@ struct Still {
 
 /// By rank: since when its process has been stopped, and when that was seen last.
 type Stopped = HashMap<usize, (Instant, Instant)>;
-
-/// Whether a process of this machine is stopped, as far as the system says.
-fn is_stopped(process: u64) -> bool {
-    let Ok(text) = std::fs::read_to_string(format!("/proc/{process}/stat")) else { return false };
-    // The state follows the name, which is in parentheses and may have some itself.
-    text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']))
-}
 
 #[cfg(test)]
 mod tests {

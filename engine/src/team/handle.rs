@@ -276,10 +276,10 @@ impl Team {
         Ok(origin.links.get())
     }
 
-    /// Whether all members are CUDA devices and some ranks map each other's memory, as far as is known: all
-    /// ranks know the same.
+    /// Whether all members are CUDA devices and those of some ranks send and receive in stream order, as far
+    /// as is known: all ranks know the same.
     pub(crate) fn shares_cuda_memory(&self) -> bool {
-        self.known_links().is_some_and(LinkTable::has_some_ipc)
+        self.known_links().is_some_and(LinkTable::has_streams)
             && self.0.members.iter().all(|member| member.kind == DeviceKind::Cuda)
     }
 

@@ -9,7 +9,7 @@ use partita_kernels::DType;
 
 use super::batches::{MoveEnd, contiguous, extents};
 use super::exchange::{self, Exchange, Field, PartLink};
-use crate::device::{Buffer, DeviceKind};
+use crate::device::{Buffer, DeviceKind, GroupedSpan};
 use crate::error::Result;
 use crate::index::{Index, Region};
 use crate::plan::{AxisSubset, Move, MoveOp, Pairs, Plan};
@@ -62,12 +62,15 @@ pub fn lower_between_ranks(operation: &str, teams: (&Team, &Team), fields: &[Fie
     let (in_place, copied): (Vec<&Message>, Vec<&Message>) =
         incoming.iter().partition(|message| message.transport.is_in_place());
     let mut departure: Schedule = vec![Op::BeginCollective { ranks: ranks.clone(), signature }.into()];
-    departure.extend(copied.into_iter().map(|message| {
+    departure.extend(copied.iter().map(|message| {
         let (ranks, from, bytes) = (ranks.clone(), message.peer, message.wire_bytes());
         Command::from(Op::PostReceive { ranks, from, bytes })
     }));
     departure.extend(pack.commands().cloned());
     let exports = outgoing.iter().any(|message| message.transport == Transport::Ipc);
+    let grouped = grouped(outgoing.iter().map(|one| (one, true)).chain(incoming_of(&copied)));
+    let link = table.and_then(|table| table.nccl().ok()).filter(|_| !grouped.is_empty());
+    let peers: Arc<[usize]> = grouped.iter().map(|span| span.peer).collect();
     let mut posted = Schedule::new();
     let of_devices = |messages: &[Message]| -> Vec<MemorySpan> {
         let in_place = messages.iter().filter(|message| message.transport == Transport::DevicePointers);
@@ -84,6 +87,10 @@ pub fn lower_between_ranks(operation: &str, teams: (&Team, &Team), fields: &[Fie
             departure.push(Op::StartDownload { memory, download }.into());
         }
         posted.push(Op::Send { message, download }.into());
+    }
+    if let Some(link) = link {
+        let (ranks, link) = (ranks.clone(), Arc::clone(link));
+        posted.push(Op::SendReceive { ranks, link, spans: grouped }.into());
     }
     // Receives in place may complete at once, so they are posted after the earlier commands that read the
     // memory and after the sends: an MPI library may copy a message that has come while its receive is
@@ -104,6 +111,9 @@ pub fn lower_between_ranks(operation: &str, teams: (&Team, &Team), fields: &[Fie
         incoming.into_iter().map(|message| Command::from(Op::Receive(message))).collect();
     arrival.extend(unpack.commands().cloned());
     arrival.extend(local.arrival);
+    if let Some(link) = link {
+        arrival.push(Op::WaitForPeers { ranks: ranks.clone(), link: Arc::clone(link), peers }.into());
+    }
     if let Some(table) = table.filter(|_| exports) {
         let ipc = Arc::clone(&table.ipc);
         arrival.push(Op::WaitForReaders { ranks: ranks.clone(), ipc }.into());
@@ -112,6 +122,26 @@ pub fn lower_between_ranks(operation: &str, teams: (&Team, &Team), fields: &[Fie
     let mut links: Vec<PartLink> = local.links.into_iter().chain(links.into_values()).collect();
     links.sort_by_key(|link| (link.to_part, link.from_part, link.transport));
     Ok(Exchange { departure, dispatch, arrival, join: Schedule::new(), links, leases })
+}
+
+fn incoming_of<'a>(copied: &'a [&'a Message]) -> impl Iterator<Item = (&'a Message, bool)> {
+    copied.iter().map(|&one| (one, false))
+}
+
+/// The messages that NCCL carries, in the order in which both ranks have them.
+fn grouped<'a>(messages: impl Iterator<Item = (&'a Message, bool)>) -> Vec<GroupedSpan> {
+    let spans = messages.filter(|(message, _)| message.transport == Transport::Nccl).flat_map(
+        |(Message { peer, memory, .. }, sends)| {
+            memory.iter().map(move |MemorySpan { allocation, offset, bytes, .. }| GroupedSpan {
+                peer: *peer,
+                sends,
+                allocation: Arc::clone(allocation),
+                offset: *offset,
+                bytes: *bytes,
+            })
+        },
+    );
+    spans.collect()
 }
 
 /// The link between two ranks.
@@ -123,6 +153,8 @@ pub struct RankLink {
     pub device_pointers: bool,
     /// Whether the receiver maps the sender's CUDA memory.
     pub ipc: bool,
+    /// Whether NCCL connects their CUDA devices.
+    pub nccl: bool,
 }
 
 /// The transport between devices of two ranks; both ranks select the same.
@@ -130,6 +162,7 @@ pub fn select_between_ranks(from: DeviceKind, to: DeviceKind, link: RankLink) ->
     match (from, to) {
         (DeviceKind::Host, DeviceKind::Host) if link.host => Transport::ZeroCopy,
         (DeviceKind::Cuda, DeviceKind::Cuda) if link.ipc => Transport::Ipc,
+        (DeviceKind::Cuda, DeviceKind::Cuda) if link.nccl => Transport::Nccl,
         (DeviceKind::Cuda, DeviceKind::Cuda) if link.device_pointers => Transport::DevicePointers,
         (DeviceKind::Host | DeviceKind::Cuda | DeviceKind::Wgpu, _) => Transport::Staged,
     }
@@ -202,6 +235,7 @@ impl<'a> MessageBuilder<'a> {
             host: self.takes_host_memory,
             device_pointers: self.table.is_some_and(LinkTable::takes_device_pointers),
             ipc: self.table.is_some_and(|table| table.has_ipc(from, to)),
+            nccl: self.table.is_some_and(|table| table.nccl().is_ok()),
         };
         select_between_ranks(self.teams.0.kind(m.from_part), self.teams.1.kind(m.to_part), link)
     }

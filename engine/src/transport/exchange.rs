@@ -262,7 +262,7 @@ impl ExchangeBuilder {
                 Transport::SameMemory | Transport::Peer | Transport::Staged => {
                     self.message(transport, &moves)?
                 }
-                Transport::Ipc | Transport::ZeroCopy | Transport::DevicePointers => {
+                Transport::Ipc | Transport::Nccl | Transport::ZeroCopy | Transport::DevicePointers => {
                     unreachable!("transports between ranks")
                 }
             };

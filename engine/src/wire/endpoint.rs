@@ -2,7 +2,7 @@
 //! failure that ends the program, and how ranks shut down together. Data messages belong to [`super::Ranks`].
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use super::fault::arm;
@@ -45,7 +45,12 @@ pub(super) struct EndpointState {
     pub deferred: VecDeque<DeferredSend>,
     /// Which rank waits for which, and since when that is known here.
     waits: HashMap<usize, (usize, Duration)>,
+    /// What is done as soon as there is a failure; what came last first.
+    on_failure: Vec<Weak<FailureCall>>,
 }
+
+/// A function that gets the reason of a failure. It waits for nothing, and calls no wire.
+pub(crate) type FailureCall = dyn Fn(&str) + Send + Sync;
 
 impl EndpointState {
     /// Whether a rank of the wire has ended altogether.
@@ -142,7 +147,9 @@ impl Endpoint {
                 if state.failure.is_none() {
                     state.failure = Some(failure.clone());
                     drop(state);
-                    self.wire.print_notice(&self.error(failure).to_string());
+                    let error = self.error(failure);
+                    self.tell_failure(&error);
+                    self.wire.print_notice(&error.to_string());
                 }
                 // The failed rank waits for this for a limited time.
                 let _ = self.wire.send_control(sender, &ControlMessage::AbortAck.to_bytes());
@@ -205,6 +212,7 @@ impl Endpoint {
             (state.failure.get_or_insert(found).clone(), first)
         };
         let error = self.error(failure.clone());
+        self.tell_failure(&error);
         if first {
             self.wire.print_notice(&error.to_string());
             self.broadcast_control(&ControlMessage::Abort(failure));
@@ -214,6 +222,23 @@ impl Endpoint {
             });
         }
         error
+    }
+
+    /// Has a function called as soon as there is a failure, at once if there is one.
+    pub fn on_failure(&self, call: &Arc<FailureCall>) {
+        let failure = {
+            let mut state = locked(&self.state);
+            state.on_failure.retain(|other| other.strong_count() > 0);
+            state.on_failure.push(Arc::downgrade(call));
+            state.failure.clone()
+        };
+        failure.into_iter().for_each(|failure| self.tell_failure(&self.error(failure)));
+    }
+
+    fn tell_failure(&self, error: &Error) {
+        let calls = std::mem::take(&mut locked(&self.state).on_failure);
+        let reason = error.to_string();
+        calls.iter().rev().filter_map(Weak::upgrade).for_each(|call| call(&reason));
     }
 
     pub fn error(&self, failure: Failure) -> Error {

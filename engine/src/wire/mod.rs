@@ -21,6 +21,7 @@ mod world;
 pub use crate::config::POINTS;
 pub use communicator::CollectiveSignature;
 pub(crate) use communicator::{Epoch, hash};
+pub(crate) use endpoint::FailureCall;
 pub use fault::inject;
 pub(crate) use fault::{pass, pass_file};
 pub(crate) use interface::{MessageChunk, chunks_of, staged_chunks};

@@ -15,7 +15,7 @@ use std::time::Duration;
 use super::communicator::{
     CollectiveSignature, Communicator, CommunicatorState, Deadline, Epoch, PostedReceive, hash,
 };
-use super::endpoint::{ControlMessage, Endpoint, locked};
+use super::endpoint::{ControlMessage, Endpoint, FailureCall, locked};
 use super::fault::pass;
 use super::interface::{MessageChunk, Outcome, Request, Wire, WireError, staged_chunks};
 use crate::config::config;
@@ -101,6 +101,33 @@ impl Ranks {
     /// Reports to all ranks that one of them does not go on.
     pub(crate) fn fail(&self, rank: usize, reason: String) -> Error {
         self.0.endpoint.fail(self.0.members[rank], reason)
+    }
+
+    /// Has a function called as soon as there is a failure, for as long as it is kept; those that came last
+    /// are called first.
+    pub(crate) fn on_failure(&self, call: &Arc<FailureCall>) {
+        self.0.endpoint.on_failure(call);
+    }
+
+    /// Waits until something is so that depends on other ranks; if it does not come, one is at fault.
+    pub(crate) fn wait_until(
+        &self,
+        at_fault: impl Fn() -> usize,
+        mut is_so: impl FnMut() -> Result<bool>,
+    ) -> Result<()> {
+        let (mut deadline, mut peer) = (Deadline::new(&self.0), at_fault());
+        for spins in 1usize.. {
+            if is_so()? {
+                break;
+            }
+            self.0.poll_control()?;
+            // Not each time: it may read files.
+            if spins.is_multiple_of(256) {
+                peer = at_fault();
+            }
+            deadline.wait(self.0.members[peer])?;
+        }
+        Ok(())
     }
 
     /// Held by one evaluation at a time of those that use this rank's end of the wire.

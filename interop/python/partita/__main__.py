@@ -95,6 +95,8 @@ def _doctor() -> int:
         found = _version(name)
         print(f"  {name}: {found or f'not installed, {purpose}; pip install {name}'}")
     print(f"\nMPI: {_mpi()}")
+    nccl, source = _native.nccl_library()
+    print(f"NCCL: {nccl} in {source}" if nccl else f"NCCL: none, GPUs of several ranks do without ({source})")
     return int(failed)
 
 

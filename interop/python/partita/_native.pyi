@@ -661,6 +661,9 @@ def abort(reason: str) -> None:
 def end() -> None:
     """For the end of the process: waits for the calls of other threads, of which none begins any more."""
 
+def nccl_library() -> tuple[str | None, str]:
+    """The version and the file of the NCCL that is loaded, or can be; None, and why there is none."""
+
 def live_exports() -> int:
     """DLPack exports that no consumer has released yet."""
 

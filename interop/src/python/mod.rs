@@ -50,7 +50,7 @@ mod _native {
     #[pymodule_export]
     use super::runtime::end;
     #[pymodule_export]
-    use super::{cuda_library, devices, live_exports, measure_links, mpi_library, version};
+    use super::{cuda_library, devices, live_exports, measure_links, mpi_library, nccl_library, version};
     #[pymodule_export]
     use crate::foreign::array_base::{plain, plain1};
     #[pymodule_export]
@@ -62,6 +62,10 @@ mod _native {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         super::runtime::install_interrupts();
+        // Libraries of PyPI's packages are where Python looks for packages.
+        if let Ok(folders) = module.py().import("sys")?.getattr("path")?.extract() {
+            partita::device::cuda::search_packages_in(folders);
+        }
         let exporter = crate::foreign::exporter::class(module.py())?;
         module.add("ArrayBase", crate::foreign::array_base::class(&exporter)?)?;
         module.add("Exporter", exporter)
@@ -97,6 +101,15 @@ fn mpi_library() -> (Option<String>, String) {
     };
     #[cfg(not(unix))]
     return (None, "libraries of MPI are found on Unix alone".to_owned());
+}
+
+/// The version and the file of the NCCL that is loaded, or can be; None, and why there is none.
+#[pyfunction]
+fn nccl_library() -> (Option<String>, String) {
+    match partita::device::cuda::nccl_version() {
+        Ok((version, file)) => (Some(version), file),
+        Err(reason) => (None, reason),
+    }
 }
 
 /// The links between the devices of all ranks, as text or as JSON, of rank 0 alone; and whether all messages

@@ -5,6 +5,7 @@ use super::abi::Code;
 use super::order::{Clock, Mark};
 use crate::machine::{Fault, Kind as Fail};
 use crate::ptx::Program;
+use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::Arc;
 use std::thread::ThreadId;
@@ -81,9 +82,41 @@ pub enum Work {
         address: u64,
         value: u64,
     },
+    /// Work of a library beside the driver.
+    Foreign(Arc<Foreign>),
     /// The beginning or end of a graph.
     Nothing,
 }
+
+/// The library's functions. A token names one execution, of which a graph makes many.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ForeignCalls {
+    /// Passed to all of them.
+    pub state: *mut c_void,
+    /// Begins an execution; 0 if it has begun before.
+    pub begin: extern "C" fn(*mut c_void, u64) -> u32,
+    /// The bytes of one of the memories that it reads.
+    pub send: extern "C" fn(*mut c_void, u64, usize, *const u8, usize),
+    /// Whether it can end: 0 if not.
+    pub poll: extern "C" fn(*mut c_void, u64) -> u32,
+    /// Puts the bytes of one of the memories that it writes.
+    pub receive: extern "C" fn(*mut c_void, u64, usize, *mut u8, usize),
+    /// It has ended.
+    pub end: extern "C" fn(*mut c_void, u64),
+}
+
+/// What the library does: the memories that it reads and writes, by address and length.
+pub struct Foreign {
+    pub reads: Vec<[u64; 2]>,
+    pub writes: Vec<[u64; 2]>,
+    pub calls: ForeignCalls,
+}
+
+// SAFETY: the library promises that its functions may be called by any thread.
+unsafe impl Send for Foreign {}
+// SAFETY: as above; the driver calls them one at a time.
+unsafe impl Sync for Foreign {}
 
 /// Why an operation failed.
 pub struct Failed {
@@ -121,6 +154,7 @@ pub fn replayable(work: &Work) -> bool {
         Work::Release { .. } => false,
         Work::Kernel(_) | Work::Copy { .. } | Work::Fill { .. } => true,
         Work::Record { .. } | Work::Await { .. } | Work::Put { .. } | Work::Nothing => true,
+        Work::Foreign(_) => true,
     }
 }
 

@@ -13,16 +13,16 @@ pub const FILES_PER_FOLDER: usize = 12;
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
     ("kernels/src", 27_934),
-    ("engine/src", 49_803),
-    ("simcuda/src", 9_770),
-    ("interop/src", 9_129),
-    ("interop/python", 15_557),
+    ("engine/src", 51_122),
+    ("simcuda/src", 9_889),
+    ("interop/src", 9_140),
+    ("interop/python", 15_559),
     ("benches", 9_383),
     ("xtask", 5_300),
     ("examples", 3_483),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 130_350;
+pub const TOTAL_BUDGET: usize = 131_803;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

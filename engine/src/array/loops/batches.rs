@@ -102,7 +102,8 @@ pub(crate) fn together_with<'s>(
                     | Op::Receive(_)
                     | Op::PostReceive { .. }
                     | Op::WaitAll { .. }
-                    | Op::WaitForReaders { .. } => {}
+                    | Op::WaitForReaders { .. }
+                    | Op::WaitForPeers { .. } => {}
                     Op::Transfer { .. } if guards => return Ok(None),
                     _ => {
                         if !add(&mut graph, command)? {
@@ -138,7 +139,12 @@ fn add<'c>(graph: &mut StreamGraphBuilder<'c>, command: &'c Command) -> Result<b
         Op::StreamWait { first: (first, first_stream), then: (then, stream) } => {
             graph.wait((first, *first_stream), (then, *stream));
         }
-        Op::RecordHash { .. }
+        Op::SendReceive { link, spans, .. } if link.peers().is_captured() => {
+            graph.group(link.peers(), *stream, spans);
+        }
+        Op::SendReceive { .. }
+        | Op::WaitForPeers { .. }
+        | Op::RecordHash { .. }
         | Op::BeginCollective { .. }
         | Op::PostReceive { .. }
         | Op::PostReceiveInPlace(_)

@@ -296,7 +296,7 @@ impl Cycle {
         }
         self.steps = replay_steps(&recorded, &self.leases)?;
         let first = exchange(&recorded).unwrap_or(0);
-        if recorded.iter().flat_map(|step| &step.schedule).any(|command| command.op.exports()) {
+        if recorded.iter().flat_map(|step| &step.schedule).any(|command| command.op.is_of_streams()) {
             self.recorded.clone_from(&recorded);
         }
         let tiles = if most > 1 { tiled_rounds(&recorded, first, most, &self.leases)? } else { None };
@@ -341,19 +341,20 @@ impl Cycle {
             Some(offer) if offers.iter().all(|offer| !offer.is_empty()) => offer.accept(&offers)?,
             _ => None,
         };
+        // What a released device sends by words is nothing, and who receives it must know: such launches are
+        // guarded. An aborted NCCL sends nothing more.
+        let has_words = messages.as_ref().is_some_and(StreamMessages::has_words);
         let chained = match messages {
             Some(messages) => {
-                let messages = Arc::new(messages);
-                // Guarded, if that can be.
-                match chained_steps(&steps, &messages, &self.leases, Some(before))? {
-                    None => chained_steps(&steps, &messages, &self.leases, None)?,
-                    chained => chained,
-                }
+                let before = has_words.then_some(before);
+                chained_steps(&steps, &Arc::new(messages), &self.leases, before)?
             }
             None => None,
         };
-        let all = ranks.all_gather("chaining the steps of a Loop", &[u8::from(chained.is_some())])?;
-        let agreed = all.iter().all(|rank| rank[..] == [1]);
+        // All in the same way: a rank that takes what never came for true would say so of its own steps.
+        let own = [u8::from(chained.is_some()), u8::from(has_words)];
+        let all = ranks.all_gather("chaining the steps of a Loop", &own)?;
+        let agreed = all.iter().all(|rank| rank[..] == [1, u8::from(has_words)]);
         self.chained = chained.filter(|_| agreed);
         Ok(agreed)
     }

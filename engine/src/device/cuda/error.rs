@@ -34,6 +34,9 @@ pub(in crate::device) enum CudaError {
     /// A driver call failed. What ran on the device before may have caused it.
     #[error("{operation} failed: {code} ({text}); {}", remedy(.operation, .code))]
     Driver { operation: &'static str, code: String, text: String },
+    /// A library beside the driver refuses, in its words.
+    #[error("{0}")]
+    Library(String),
     /// The process was forked after the device had been opened; CUDA does not survive that.
     #[error(
         "this process was forked from one that used the CUDA driver; fork first and open devices afterwards"

@@ -8,20 +8,26 @@
 //! one after it, before the memory is let go: two waits per exchange, and none per allocation. Memory is
 //! plain `cuMemAlloc`, because such memory may travel (peer copies, IPC, CUDA-aware MPI).
 //!
-//! Invariant: `driver/` is the only home of `cudarc::`. Nothing here knows arrays, parts or pools, and
-//! nothing panics: driver failures come back as `CudaError`.
+//! Invariant: `driver/` and `vendor/` are the only homes of `cudarc::`. Nothing here knows arrays, parts or
+//! pools, and nothing panics: driver failures come back as `CudaError`.
 
 #[cfg(not(feature = "cuda"))]
 mod absent;
 #[cfg(feature = "cuda")]
 mod driver;
 mod error;
+#[cfg(feature = "cuda")]
+mod vendor;
 
 #[cfg(not(feature = "cuda"))]
 use absent as driver;
+#[cfg(not(feature = "cuda"))]
+use absent as vendor;
 
 pub use super::driver::IpcHandle;
 pub use super::memory::IpcEvent;
 pub use driver::{absence, library};
 pub(super) use driver::{count, open};
 pub(super) use error::CudaError;
+pub(crate) use vendor::nccl_id;
+pub use vendor::{nccl_version, search_packages_in};

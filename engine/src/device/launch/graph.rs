@@ -1,9 +1,10 @@
 //! Work of several devices and their streams, prepared to be queued by one call.
 
 use crate::config::{config, say};
-use crate::device::driver::{DriverError, Job, Opaque, Stream, StreamWork, WordOp};
+use crate::device::driver::{DriverError, GroupedSpan, Job, Opaque, Stream, StreamWork, WordOp};
 use crate::device::handle::{CopyRegion, Device};
 use crate::device::memory::Allocation;
+use crate::device::peers::DevicePeers;
 use crate::error::Result;
 
 /// Work of several streams as one. What other streams than `Compute` do in it begins behind a wait for that
@@ -93,6 +94,13 @@ impl<'a> StreamGraphBuilder<'a> {
     pub(crate) fn words(&mut self, device: &'a Device, stream: Stream, ops: &'a [WordOp]) {
         self.uses(device);
         self.work.push(StreamWork::Words { on: device.driver(), stream, ops });
+    }
+
+    /// Messages to and from devices of other ranks, as [`DevicePeers::exchange`] queues them.
+    pub(crate) fn group(&mut self, peers: &'a DevicePeers, stream: Stream, spans: &'a [GroupedSpan]) {
+        self.uses(peers.device());
+        let (on, group) = (peers.device().driver(), peers.group());
+        self.work.push(StreamWork::Group { on, stream, group, spans });
     }
 
     /// A wait, as [`Device::after`].

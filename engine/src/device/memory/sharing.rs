@@ -229,6 +229,11 @@ impl Device {
         self.ipc(|gpu| gpu.is_done())
     }
 
+    /// What no other device of any machine has.
+    pub(crate) fn identity(&self) -> Result<String> {
+        self.ipc(|gpu| gpu.identity())
+    }
+
     /// What a word of memory is once the stream `Compute` has done its work, whatever its contents are worth.
     pub(crate) fn read_word(&self, memory: &Allocation, offset: u64) -> Result<u64> {
         let mut word = [0; 8];
@@ -265,7 +270,7 @@ impl Device {
         self.driver().sharing().map_or(Ok(()), call).map_err(|e| self.failed(e))
     }
 
-    fn ipc<T>(&self, call: impl FnOnce(&dyn Sharing) -> DriverResult<T>) -> Result<T> {
+    pub(in crate::device) fn ipc<T>(&self, call: impl FnOnce(&dyn Sharing) -> DriverResult<T>) -> Result<T> {
         self.usable()?;
         let Some(gpu) = self.driver().sharing() else {
             let remedy = "send the values to the other process instead";

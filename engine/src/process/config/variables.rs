@@ -115,6 +115,12 @@ pub const VARIABLES: &[Variable] = &[
         SWITCH,
         "whether MPI gets device pointers; default: if the MPI library says that it takes them",
     ),
+    user(
+        "PARTITA_NCCL",
+        "auto, off, or the file of a library",
+        "which NCCL carries messages between GPUs of ranks that do not open each other's memory; auto \
+         (default): one that the process has loaded, PyPI's, that of CUDA_HOME, or the system's, where found",
+    ),
     user("PARTITA_CUDA_IPC", SWITCH, "whether ranks of one machine open each other's CUDA memory; default 1"),
     user(
         "PARTITA_WGPU_VISIBLE",

@@ -175,15 +175,22 @@ impl Pair<'_> {
         let ends = self.ends.map(|member| (self.team, member));
         let chosen = |table: Option<&LinkTable>| select(ends[0], ends[1], table);
         let (first, mut all) = (chosen(self.table), vec![chosen(self.table)]);
-        if first == Transport::Ipc {
-            all.extend(self.table.map(|table| chosen(Some(&table.only(Transport::DevicePointers)))));
+        if matches!(first, Transport::Ipc | Transport::Nccl) {
+            let others = [Transport::Nccl, Transport::DevicePointers];
+            let only = |table: &LinkTable, other| chosen(Some(&table.only(other)));
+            all.extend(self.table.into_iter().flat_map(|table| others.map(|other| only(table, other))));
         }
         // CUDA memory can always go through the host.
-        if matches!(first, Transport::Peer | Transport::Ipc | Transport::DevicePointers) {
+        if matches!(first, Transport::Peer | Transport::Ipc | Transport::Nccl | Transport::DevicePointers) {
             all.push(Transport::Staged);
         }
-        all.dedup();
-        all
+        let mut found = Vec::new();
+        for transport in all {
+            if !found.contains(&transport) {
+                found.push(transport);
+            }
+        }
+        found
     }
 
     /// Why exchanges choose a transport.
@@ -195,11 +202,14 @@ impl Pair<'_> {
             Transport::Peer if !self.has_access() => "the driver copies; no peer access".to_owned(),
             Transport::Peer => "the driver copies from device to device".to_owned(),
             Transport::Ipc => "the ranks map each other's CUDA memory".to_owned(),
+            Transport::Nccl => format!("NCCL connects the ranks' GPUs; {}", self.no_ipc()),
             Transport::ZeroCopy => format!("{wire} reads and writes host memory"),
-            Transport::DevicePointers => format!("{wire} takes device pointers; {}", self.no_ipc()),
+            Transport::DevicePointers => {
+                format!("{wire} takes device pointers; {}; {}", self.no_ipc(), self.no_nccl())
+            }
             Transport::Staged if from != to && kinds == [DeviceKind::Cuda; 2] => {
                 let refusal = self.table.and_then(LinkTable::refusal).unwrap_or_default();
-                format!("{refusal}; {}", self.no_ipc())
+                format!("{refusal}; {}; {}", self.no_ipc(), self.no_nccl())
             }
             Transport::Staged => "not both in host memory, nor in CUDA memory".to_owned(),
         }
@@ -214,6 +224,12 @@ impl Pair<'_> {
             None if one.machine != other.machine => "no CUDA IPC: other machines".to_owned(),
             None => "no CUDA IPC: the driver maps no memory of the other rank".to_owned(),
         }
+    }
+
+    /// Why there is no NCCL between the ranks.
+    fn no_nccl(&self) -> String {
+        let refusal = self.table.and_then(|table| table.nccl().err()).unwrap_or_default();
+        format!("no NCCL: {refusal}")
     }
 
     /// The figures of a transport.

@@ -30,6 +30,7 @@ fn select(
         host: from.wire().is_some_and(|ranks| ranks.takes_host_memory()),
         device_pointers: table.is_some_and(LinkTable::takes_device_pointers),
         ipc: table.is_some_and(|table| table.has_ipc(from_rank, to_rank)),
+        nccl: table.is_some_and(|table| table.nccl().is_ok()),
     };
     select_between_ranks(kinds[0], kinds[1], link)
 }
@@ -43,9 +44,9 @@ pub(crate) fn way_between(from: (&Team, usize), to: (&Team, usize)) -> String {
     let wire = from.0.wire().map(|ranks| ranks.wire_name()).unwrap_or_default();
     let is_cuda = from.0.kind(from.1) == DeviceKind::Cuda && to.0.kind(to.1) == DeviceKind::Cuda;
     match (from.0.known_links(), is_cuda) {
-        (None, true) => "CUDA IPC, device pointers or staged, as the first exchange finds".to_owned(),
+        (None, true) => "CUDA IPC, NCCL, device pointers or staged, as the first exchange finds".to_owned(),
         (table, _) => match select(from, to, table) {
-            Transport::Ipc => Transport::Ipc.to_string(),
+            transport @ (Transport::Ipc | Transport::Nccl) => transport.to_string(),
             transport => format!("{transport} by {wire}"),
         },
     }

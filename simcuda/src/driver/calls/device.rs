@@ -45,6 +45,13 @@ exports! {
         out.put_text(&name, length)
     }
 
+    fn cuDeviceGetUuid_v2(out: Out<[u8; 16]>, device: Ordinal) Init, |driver, _device| {
+        let device = driver.device(device)?;
+        let mut uuid = *b"simulated device";
+        uuid[15] = device as u8;
+        out.put(uuid)
+    }
+
     fn cuDeviceGetAttribute(out: Out<i32>, attribute: u32, device: Ordinal) Init, |driver, _device| {
         driver.device(device)?;
         match value(&driver.config, attribute) {

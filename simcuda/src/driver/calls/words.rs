@@ -1,10 +1,11 @@
-//! Stream memory operations on 64-bit words: waits and writes, alone and in batches.
+//! Stream memory operations on 64-bit words: waits and writes, alone and in batches. Beside the driver's:
+//! `simcudaForeign`, by which the simulated NCCL queues its work.
 
 use super::super::abi::{Code, DevicePtr, Opaque, Outcome};
 use super::super::state::Driver;
 use super::{Out, current, exports, not_simulated};
 use crate::driver::run::run_without_calls;
-use crate::driver::work::Work;
+use crate::driver::work::{Foreign, ForeignCalls, Work};
 
 exports! {
     fn cuStreamWaitValue64_v2(stream: Opaque, address: DevicePtr, value: u64, flags: u32) Init,
@@ -32,6 +33,24 @@ exports! {
         };
         let all = (0..count as usize).map(one).collect::<Result<Vec<Work>, Code>>()?;
         submit(driver, stream, &all)
+    }
+
+    fn simcudaForeign(
+        stream: Opaque,
+        reads: Out<[u64; 2]>,
+        read_count: u32,
+        writes: Out<[u64; 2]>,
+        write_count: u32,
+        calls: Out<ForeignCalls>,
+    ) Init, |driver, _device| {
+        let stream = driver.stream(stream, current())?;
+        let all = |ranges: Out<[u64; 2]>, count: u32| -> Result<Vec<[u64; 2]>, Code> {
+            (0..count as usize).map(|at| ranges.at(at)).collect()
+        };
+        let (reads, writes) = (all(reads, read_count)?, all(writes, write_count)?);
+        let foreign = Foreign { reads, writes, calls: calls.get()? };
+        run_without_calls();
+        driver.submit_foreign(stream, foreign)
     }
 }
 

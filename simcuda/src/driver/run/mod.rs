@@ -2,6 +2,7 @@
 //! what the call waits for, and now and then something else. Each run operation is checked against the
 //! shadow, and a fault stays with its device.
 
+mod foreign;
 mod turn;
 mod words;
 
@@ -89,7 +90,7 @@ impl Driver {
             head.is_some_and(|op| {
                 let before =
                     |(other, count): (usize, u64)| other == *stream || self.streams[other].done >= count;
-                op.clock.entries().all(before) && self.may_pass(&op.work)
+                op.clock.entries().all(before) && self.may_pass(op)
             })
         };
         among.iter().copied().filter(ready).collect()
@@ -201,6 +202,7 @@ impl Driver {
                 self.memory.release(*address)?;
                 Ok(Touched::write(bytes))
             }
+            Work::Foreign(foreign) => self.end_foreign(op, foreign),
             Work::Await { address, value } => self.pass_word(*address, *value),
             Work::Put { address, value } => self.put_word(*address, *value),
             Work::Record { .. } | Work::Nothing => Ok(Touched::default()),

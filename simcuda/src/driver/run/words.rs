@@ -11,7 +11,7 @@
 use super::turn::Turn;
 use crate::driver::abi::Code;
 use crate::driver::state::Driver;
-use crate::driver::work::{Failed, Touched, Work};
+use crate::driver::work::{Failed, Operation, Touched, Work};
 use std::collections::BTreeSet;
 use std::sync::Once;
 use std::time::Duration;
@@ -30,16 +30,22 @@ impl Driver {
         }
     }
 
-    /// Whether the next operation of one of the streams is a wait for a word.
+    /// Whether the next operation of one of the streams is a wait for a word, or another library's work.
     pub fn waits_for_word(&self, streams: &BTreeSet<usize>) -> bool {
         let head = |stream: &usize| self.streams[*stream].queue.front();
-        streams.iter().filter_map(head).any(|op| matches!(op.work, Work::Await { .. }))
+        let waits = |work: &Work| matches!(work, Work::Await { .. } | Work::Foreign(_));
+        streams.iter().filter_map(head).any(|op| waits(&op.work))
     }
 
     /// Whether an operation need not wait for a word. A word that cannot be read is a fault once it runs.
-    pub fn may_pass(&self, work: &Work) -> bool {
-        let Work::Await { address, value } = work else { return true };
-        self.memory.word(*address).map_or(true, |word| is_reached(word, *value))
+    pub fn may_pass(&self, op: &Operation) -> bool {
+        match &op.work {
+            Work::Await { address, value } => {
+                self.memory.word(*address).map_or(true, |word| is_reached(word, *value))
+            }
+            Work::Foreign(foreign) => self.may_end(op, foreign),
+            _ => true,
+        }
     }
 
     /// Nothing can run before another thread or process has written a word.

@@ -17,6 +17,7 @@ use crate::device::cuda::driver::primary::{
     During, Event, LoadedModule, OwnStream, Primary, Purpose, RetiredModules,
 };
 use crate::device::cuda::error::CudaError;
+use crate::device::cuda::vendor;
 use crate::device::driver::{Job, Opaque, own};
 use crate::device::memory::{Allocation, DeviceMemory};
 /// Memory of one device. Freed, closed or let go when dropped.
@@ -120,25 +121,9 @@ pub fn absence() -> String {
 /// library path. None without a driver, or where the system does not say.
 pub fn library() -> Option<String> {
     loaded().ok()?;
-    #[cfg(unix)]
-    {
-        // SAFETY: the library is there and stays loaded; the symbol is not called.
-        let symbol = unsafe { sys::culib().get::<unsafe extern "C" fn()>(b"cuInit") }.ok()?;
-        let mut found = libc::Dl_info {
-            dli_fname: std::ptr::null(),
-            dli_fbase: std::ptr::null_mut(),
-            dli_sname: std::ptr::null(),
-            dli_saddr: std::ptr::null_mut(),
-        };
-        // SAFETY: the place is a local.
-        let is_found = unsafe { libc::dladdr(*symbol as *const libc::c_void, &mut found) } != 0;
-        if is_found && !found.dli_fname.is_null() {
-            // SAFETY: the loader's text, which stays as long as the library.
-            let path = unsafe { std::ffi::CStr::from_ptr(found.dli_fname) };
-            return Some(path.to_string_lossy().into_owned());
-        }
-    }
-    None
+    // SAFETY: the library is there and stays loaded; the symbol is not called.
+    let symbol = unsafe { sys::culib().get::<unsafe extern "C" fn()>(b"cuInit") }.ok()?;
+    vendor::file_of(*symbol as *const c_void)
 }
 
 /// Loads and starts the driver, in one process: in one forked from it the driver is of no use.

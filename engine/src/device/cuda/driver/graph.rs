@@ -9,12 +9,13 @@ use partita_kernels::ptx::{Grid, LaunchPlan};
 
 use super::gpu::{CudaBuffer, CudaDevice, within};
 use super::gpu::{Function, plan_of, program, queue};
+use super::peers::NcclPeers;
 use super::primary::capturing;
 use super::primary::{During, Event, Primary, Purpose};
 use super::words::{WordBatch, queue_words};
 use crate::device::Stream;
 use crate::device::cuda::error::CudaError;
-use crate::device::driver::{Driver, Job, Program, StreamWork};
+use crate::device::driver::{Driver, GroupedSpan, Job, PeerGroup, Program, StreamWork};
 
 /// Work prepared for repetition.
 pub(super) struct GraphRecording {
@@ -22,6 +23,8 @@ pub(super) struct GraphRecording {
     primary: Arc<Primary>,
     /// The graph holds no modules.
     _programs: Vec<Arc<Program>>,
+    /// A library ends no communicator that a graph has.
+    _groups: Vec<Arc<dyn PeerGroup>>,
     /// Partial results of reductions; those of one branch run in order, so they share it.
     _scratch: Vec<Option<CudaBuffer>>,
 }
@@ -69,12 +72,12 @@ impl Drop for Branch<'_> {
 }
 
 /// A step of one branch; kernels are planned first, and then placed and loaded.
-struct Step<K> {
+struct Step<'a, K> {
     on: usize,
-    work: Work<K>,
+    work: Work<'a, K>,
 }
 
-enum Work<K> {
+enum Work<'a, K> {
     Kernels(K),
     Copy {
         target: u64,
@@ -82,6 +85,7 @@ enum Work<K> {
         bytes: usize,
     },
     Words(WordBatch),
+    Group(&'a NcclPeers, &'a [GroupedSpan]),
     /// It waits for another branch.
     After(usize),
 }
@@ -95,7 +99,9 @@ type Placed<'a> = Vec<(Grid, &'a Function)>;
 #[derive(Default)]
 struct Plan<'a> {
     branches: Vec<Branch<'a>>,
-    steps: Vec<Step<Planned<'a>>>,
+    steps: Vec<Step<'a, Planned<'a>>>,
+    /// With whom it exchanges messages.
+    groups: Vec<Arc<dyn PeerGroup>>,
 }
 
 impl CudaDevice {
@@ -146,6 +152,12 @@ impl CudaDevice {
                     }
                     continue;
                 }
+                StreamWork::Group { on, stream, group, spans } => {
+                    let peers: &dyn Any = &**group;
+                    let (Some(gpu), Some(peers)) = (gpu(on), peers.downcast_ref()) else { return Ok(None) };
+                    plan.groups.push(Arc::clone(group));
+                    (plan.branch(gpu, stream)?, Work::Group(peers, spans))
+                }
                 StreamWork::Wait { first, then } => {
                     let (Some(one), Some(other)) = (gpu(first.0), gpu(then.0)) else { return Ok(None) };
                     let first = plan.branch(one, first.1)?;
@@ -182,13 +194,13 @@ impl<'a> Plan<'a> {
 
     /// Allocates and loads everything, which the driver does not do while a stream captures; then captures.
     fn record(self) -> Result<GraphRecording, CudaError> {
-        let Plan { branches, steps } = self;
+        let Plan { branches, steps, groups } = self;
         let scratch = branches.iter().map(|branch| match branch.scratch_bytes {
             0 => Ok(None),
             bytes => branch.gpu.new_buffer(bytes).map(Some),
         });
         let scratch = scratch.collect::<Result<Vec<_>, CudaError>>()?;
-        let place = |Step { on, work }: Step<Planned<'a>>| {
+        let place = |Step { on, work }: Step<'a, Planned<'a>>| {
             let work = match work {
                 Work::Kernels((jobs, plan, guard)) => {
                     let grids = plan.grids(scratch[on].as_ref().map_or(0, |held| held.address));
@@ -210,6 +222,7 @@ impl<'a> Plan<'a> {
                 }
                 Work::Copy { target, source, bytes } => Work::Copy { target, source, bytes },
                 Work::Words(ops) => Work::Words(ops),
+                Work::Group(peers, spans) => Work::Group(peers, spans),
                 Work::After(first) => Work::After(first),
             };
             Ok(Step { on, work })
@@ -226,7 +239,7 @@ impl<'a> Plan<'a> {
         let steps = steps.into_iter().map(place).collect::<Result<Vec<_>, CudaError>>()?;
         let primary = Arc::clone(&branches[0].gpu.primary);
         let graph = primary.with(|| capture(&branches, &steps))?;
-        Ok(GraphRecording { graph, primary, _programs: programs, _scratch: scratch })
+        Ok(GraphRecording { graph, primary, _programs: programs, _groups: groups, _scratch: scratch })
     }
 }
 
@@ -241,6 +254,7 @@ impl Branch<'_> {
         match work {
             Work::After(first) => self.after(&all[*first]),
             Work::Words(ops) => self.gpu.primary.with(|| queue_words(self.stream, ops)),
+            Work::Group(peers, spans) => peers.capture(self.stream, spans),
             Work::Kernels(placed) => self
                 .gpu
                 .primary

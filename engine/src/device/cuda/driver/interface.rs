@@ -12,8 +12,8 @@ use super::graph::GraphRecording;
 use super::primary::{During, Event, Purpose};
 use crate::device::cuda::error::CudaError;
 use crate::device::driver::{
-    DeviceKind, Driver, DriverError, DriverResult, IpcHandle, Job, Opaque, SharedEvent, Sharing, Stream,
-    StreamWork, own,
+    DeviceKind, Driver, DriverError, DriverResult, IpcHandle, Job, Opaque, PeerGroup, SharedEvent, Sharing,
+    Stream, StreamWork, own,
 };
 use crate::device::memory::{Allocation, DeviceMemory};
 
@@ -222,6 +222,18 @@ impl Sharing for CudaDevice {
 
     fn part_of(&self, memory: &Allocation, offset: u64, bytes: u64, owner: Opaque) -> Box<dyn DeviceMemory> {
         Box::new(self.buffer(within(memory, offset), bytes, CudaOrigin::Borrowed { _owner: owner }))
+    }
+
+    fn peers(&self, id: &[u8; 128], rank: usize, count: usize) -> DriverResult<Box<dyn PeerGroup>> {
+        Ok(Box::new(CudaDevice::peers(self, id, rank, count)?))
+    }
+
+    fn identity(&self) -> DriverResult<String> {
+        let mut uuid = sys::CUuuid { bytes: [0; 16] };
+        // SAFETY: the place is a local; the device is the driver's.
+        let outcome = unsafe { sys::cuDeviceGetUuid_v2(&mut uuid, self.primary.device) }.result();
+        outcome.during("asking which device it is")?;
+        Ok(uuid.bytes.iter().map(|byte| format!("{:02x}", *byte as u8)).collect())
     }
 
     fn has_words(&self) -> DriverResult<bool> {

@@ -13,6 +13,7 @@ mod copies;
 mod gpu;
 mod graph;
 mod interface;
+mod peers;
 mod primary;
 #[cfg(test)]
 mod tests;
