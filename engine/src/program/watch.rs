@@ -161,7 +161,7 @@ impl Watched {
     }
 
     /// The state while nothing is being launched.
-    fn settled_state(&self) -> MutexGuard<'_, WatchState> {
+    fn state_between_launches(&self) -> MutexGuard<'_, WatchState> {
         let launching = |state: &mut WatchState| state.is_launching;
         self.change.wait_while(self.state(), launching).unwrap_or_else(PoisonError::into_inner)
     }
@@ -379,7 +379,7 @@ impl Watch for Watched {
 
     fn settle(&self, waits: bool) -> Result<()> {
         let (launches, steps) = {
-            let state = self.settled_state();
+            let state = self.state_between_launches();
             let is_known = state.failure.is_none() && (state.launches == state.known || !waits);
             if state.verdict.is_some() || is_known {
                 return Ok(());

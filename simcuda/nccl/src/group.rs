@@ -56,7 +56,7 @@ pub fn queue(parts: Vec<Part>) -> Result<(), Code> {
         Box::leak(Box::new(Group { communicator, sends, receives, under_way: Mutex::default() }));
     let is_new = {
         let mut state = locked(&communicator.state);
-        peers.iter().fold(false, |is_new, &peer| state.connected.insert(peer) || is_new)
+        peers.iter().filter(|&&peer| state.connected.insert(peer)).count() > 0
     };
     if !is_new || communicator.blocks {
         return group.submit(stream);
