@@ -341,7 +341,7 @@ def test_explain_names_the_way_of_each_message(tmp_path):
     code, out = program(script)
     assert code == 0 and out == 2 * f"  0 -> 1: 4 bytes, {'peer' if devices == 2 else 'kernel'}\n", out
     code, out = program(*TWO_RANKS, script)
-    assert code == 0 and out.count("  0 -> 1: 4 bytes, CUDA IPC, device pointers or staged, as the first exchange finds\n") == 2, out
+    assert code == 0 and out.count("  0 -> 1: 4 bytes, CUDA IPC, NCCL, device pointers or staged, as the first exchange finds\n") == 2, out
     assert out.count("  0 -> 1: 4 bytes, CUDA IPC\n") == 2, out
 
 

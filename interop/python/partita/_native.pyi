@@ -39,6 +39,7 @@ __all__ = [
     "made",
     "measure_links",
     "mpi_library",
+    "nccl_library",
     "neighbors_from_distarray",
     "plain",
     "plain1",
