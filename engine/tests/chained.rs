@@ -11,7 +11,7 @@ mod other;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use jobs::{Way, ends, leave, start, team};
+use jobs::{Way, ends, leave, say, start, team};
 use partita::array::Cells;
 use partita::prelude::*;
 
@@ -194,9 +194,9 @@ fn child_runs_programs() {
         drop(kept);
         chained.run(1).unwrap();
         team.wait().unwrap();
-        eprintln!("{name} replays");
+        say(&format!("{name} replays"));
         chained.run(REPLAYS).unwrap();
-        eprintln!("{name} ends");
+        say(&format!("{name} ends"));
         on_host.run(1 + REPLAYS).unwrap();
         compare(&chained, &on_host, "at the end");
     }
@@ -303,11 +303,11 @@ fn child_fails() {
     };
     let Err(error) = run() else { panic!("no fault happened") };
     let seconds = begin.elapsed().as_secs_f64();
-    eprintln!("error: {error}\nseconds: {seconds}");
+    say(&format!("error: {error}\nseconds: {seconds}"));
     // It says by now what the arrays hold.
     let Err(error) = team.wait() else { panic!("no fault is known") };
     let error = error.to_string();
-    eprintln!("later: {error}");
+    say(&format!("later: {error}"));
     let read = |array: &Array| -> partita::Result<Vec<Vec<u8>>> {
         let of = |part: &partita::array::Part| {
             let cells = part.region(Cells::Owned).volume()? as usize;
@@ -342,9 +342,9 @@ fn child_fails() {
         }
     }
     let left = if is_lost { "lost" } else { "whole" };
-    eprintln!("left: {} {name}", if is_chained { left } else { "unchained" });
+    say(&format!("left: {} {name}", if is_chained { left } else { "unchained" }));
     if chained.state()[0].to_vec::<f32>().is_err() {
-        eprintln!("reading raises");
+        say("reading raises");
     }
     drop(chained);
     drop(team);

@@ -9,7 +9,7 @@ mod other;
 
 use std::time::{Duration, Instant};
 
-use jobs::{Way, ends, leave, start, team};
+use jobs::{Way, ends, leave, say, start, team};
 use partita::prelude::*;
 use partita::transport::LinkReport;
 
@@ -136,7 +136,7 @@ fn child_fails() {
         Ok(())
     };
     let Err(error) = run() else { panic!("no fault happened") };
-    eprintln!("error: {error}\nseconds: {}", begin.elapsed().as_secs_f64());
+    say(&format!("error: {error}\nseconds: {}", begin.elapsed().as_secs_f64()));
     drop(team);
     leave();
 }
@@ -173,7 +173,7 @@ fn child_is_refused() {
     assert_eq!(sum, begun(&alone, &rows).roll(&[1, 0]).sum(&[]).to_bytes().unwrap());
     let devices =
         if shared { vec![Device::cuda(0).unwrap()] } else { vec![team.device(team.rank()).clone()] };
-    eprintln!("{}", LinkReport::measure(&devices).unwrap());
+    say(&format!("{}", LinkReport::measure(&devices).unwrap()));
     drop(team);
     leave();
 }

@@ -33,6 +33,6 @@ impl Reporter {
 
 /// One line to stderr, before there is a driver.
 pub fn say(text: &str) {
-    // A closed stderr is no reason to fail.
-    let _ = writeln!(std::io::stderr(), "simcuda: {text}");
+    // At once: the program's own lines go by another lock. A closed stderr is no reason to fail.
+    let _ = std::io::stderr().write_all(format!("simcuda: {text}\n").as_bytes());
 }

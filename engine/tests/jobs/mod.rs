@@ -3,6 +3,7 @@
 #![allow(dead_code, missing_docs, clippy::unwrap_used)]
 
 use std::fs::File;
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::Child;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -113,4 +114,9 @@ pub fn team(parts: usize) -> Team {
 /// Ends together with the other ranks: the harness would not.
 pub fn leave() -> ! {
     std::process::exit(if job::leave() { 0 } else { 1 })
+}
+
+/// A line to stderr, at once: the simulated driver writes there, too, by a lock of its own.
+pub fn say(text: &str) {
+    std::io::stderr().write_all(format!("{text}\n").as_bytes()).unwrap();
 }
