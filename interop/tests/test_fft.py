@@ -164,3 +164,9 @@ def test_a_loop_replays_transforms(n):
     for _ in range(9):
         start = np.fft.fft(start) / 38
     assert error(u.numpy(), start) < 1e-12 and len(calls) < 9
+
+
+def test_explain_prints_the_steps_of_a_transform():
+    u = pt.ones((8, 8), team=pt.Team(2, "host"))
+    for made in (pt.fft.fft(u + 1, axis=1), pt.fft.fft2(u), pt.fft.rfft(u, axis=0)):
+        assert "kernel" in made.explain()

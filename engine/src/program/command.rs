@@ -411,9 +411,8 @@ pub(crate) fn run(command: &Command) -> Result<()> {
         }
         Op::WaitForDevices { .. } => {
             let devices = command.op.devices().into_iter();
-            devices
-                .filter(|device| device.kind() != DeviceKind::Host)
-                .try_for_each(|one| one.wait_for(stream))
+            let mut devices = devices.filter(|device| device.kind() != DeviceKind::Host);
+            devices.try_for_each(|device| device.wait_for(stream))
         }
         Op::StartDownload { memory, download } => {
             let start = || download.start(stream, memory);

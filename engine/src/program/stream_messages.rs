@@ -152,8 +152,8 @@ struct Places {
 const WORD_PITCH: u64 = 128;
 /// A message begins with a word that is not 0 if it is none, so far behind the word `ready`.
 const FALSE: u64 = 64;
-/// The count of true waits, a count of nothing, what the latch remembers, and the words that guard launches
-/// of a graph.
+/// Words: the count of true waits, a count that the first latch of a graph may add to for nothing, what
+/// latches remember, and the words that guard launches of a graph.
 const GUARDS: usize = 512;
 /// The first of those.
 const FIRST_GUARD: usize = 3;

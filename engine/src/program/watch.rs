@@ -27,8 +27,7 @@ use crate::wire::Ranks;
 pub(super) struct Watched {
     pub ranks: Ranks,
     pub device: Device,
-    /// This rank's memory with words, where `halt` is the first one.
-    /// None without messages in shared memory.
+    /// This rank's memory with words, of which `halt` is the first; none without messages in shared memory.
     pub region: Option<Buffer>,
     /// The words that streams wait for.
     pub words: Vec<u64>,
@@ -100,10 +99,9 @@ pub(crate) struct GuardedWrites {
 impl GuardedSteps {
     /// The number of waits in so many steps.
     fn waits(&self, steps: u64) -> u64 {
-        let waits = |step: &GuardedStep| step.writes.waits;
-        let count = self.steps.len() as u64;
-        let rest = self.steps.iter().take((steps % count) as usize).map(waits).sum::<u64>();
-        steps / count * self.steps.iter().map(waits).sum::<u64>() + rest
+        let first = |count| self.steps.iter().take(count).map(|step| step.writes.waits).sum::<u64>();
+        let count = self.steps.len();
+        steps / count as u64 * first(count) + first(steps as usize % count)
     }
 
     /// The number of whole steps where so many waits were true, fewer than in all, and of waits in the next.

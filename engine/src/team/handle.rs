@@ -298,6 +298,12 @@ impl Team {
         self.0.has_i64
     }
 
+    /// Whether all members, those of other ranks too, have their memory on hosts.
+    #[doc = example!("assert!(team.is_on_host());")]
+    pub fn is_on_host(&self) -> bool {
+        self.0.members.iter().all(|member| member.kind == DeviceKind::Host)
+    }
+
     /// Whether every device of the team has f64.
     pub(crate) fn has_f64(&self) -> bool {
         self.0.members.iter().all(|member| member.kind != DeviceKind::Wgpu)

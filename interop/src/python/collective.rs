@@ -1,7 +1,5 @@
 //! The classes of partitions of teams and of linear operators between arrays over them.
 
-use std::sync::{Mutex, PoisonError};
-
 use partita::array::collective::{Data, PendingCollective as UnderWay};
 use partita::plan::Plan;
 use pyo3::exceptions::PyValueError;
@@ -13,7 +11,8 @@ use super::arrays::convert::tuple;
 use super::arrays::typed::Typed;
 use super::device::Team;
 use super::distribution::Distribution;
-use super::runtime::{detached, raised, released};
+use super::pending::PendingCollective;
+use super::runtime::{detached, raised};
 use crate::complex;
 use crate::element::Element;
 use crate::foreign::array_object::made;
@@ -351,41 +350,4 @@ fn joined(
         _ => parts[0].clone(),
     };
     Ok(Typed { array, element })
-}
-
-/// What is left to do, which gives the result.
-type Rest = Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>;
-
-/// An operator that is being applied, or a request: work that is queued before `finish` runs while elements
-/// travel. The array may be assigned to meanwhile.
-#[pyclass(frozen, module = "partita")]
-pub struct PendingCollective(Mutex<Option<Rest>>);
-
-impl PendingCollective {
-    /// What is left of something that has begun.
-    pub fn of(rest: impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send + 'static) -> PendingCollective {
-        PendingCollective(Mutex::new(Some(Box::new(rest))))
-    }
-}
-
-#[pymethods]
-impl PendingCollective {
-    fn __repr__(&self) -> &'static str {
-        "<partita operator under way; finish() gives its result>"
-    }
-
-    /// Waits for what is under way, and gives the result, once. Collective over the world.
-    fn finish(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let text = "finish: expected an operator under way, given one that was finished; start it again";
-        let rest = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        rest.ok_or_else(|| PyValueError::new_err(text))?(py)
-    }
-}
-
-/// What others wait for is sent all the same, without the interpreter's lock.
-impl Drop for PendingCollective {
-    fn drop(&mut self) {
-        let rest = self.0.get_mut().map(Option::take);
-        let _ = Python::try_attach(|py| released(py, || drop(rest)));
-    }
 }

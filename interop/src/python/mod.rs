@@ -11,6 +11,7 @@ mod distribution;
 pub mod operators;
 mod part;
 pub(crate) mod part_handle;
+pub(crate) mod pending;
 mod protocols;
 pub(crate) mod runtime;
 mod value;
@@ -33,7 +34,7 @@ mod _native {
     #[pymodule_export]
     use super::arrays::state::{SavedState, save_npy, save_state};
     #[pymodule_export]
-    use super::collective::{Collective, Partition, PendingCollective};
+    use super::collective::{Collective, Partition};
     #[pymodule_export]
     use super::device::{Device, Team, abort, choose_default_team, get_default_team, leave};
     #[pymodule_export]
@@ -42,6 +43,8 @@ mod _native {
     use super::operators::ufunc::UfuncBase;
     #[pymodule_export]
     use super::part_handle::{Memory, Part, Stored};
+    #[pymodule_export]
+    use super::pending::PendingCollective;
     #[pymodule_export]
     use super::protocols::{
         export_distarray, export_partitioned, neighbors_from_distarray, read_distarray, read_partitioned,

@@ -92,8 +92,7 @@ pub(crate) fn run_resident<'e>(
         }
         // Now and then another block stands still, or none.
         if random.below(1000) == 0 || idle > IDLE / 4 {
-            still = random.chance(50).then(|| random.pick(resident.len()));
-            still = still.filter(|_| idle <= IDLE / 4);
+            still = (idle <= IDLE / 4 && random.chance(50)).then(|| random.pick(resident.len()));
         }
         let at = random.pick(resident.len());
         if still == Some(at) && resident.len() > 1 {

@@ -438,16 +438,12 @@ fn chained_steps(
     }
     let rounds = MOST_TOGETHER / recorded.len();
     let (mut round, all) = (None, rounds * recorded.len());
-    if let (Some(last), true) = (recorded.last(), rounds > 0) {
-        match together_with(schedules().cycle().take(all), messages, guards)? {
-            Some((batches, _)) => {
-                let sent = recorded.iter().map(|step| step.messages).sum::<u64>() * rounds as u64;
-                let after = leased(&last.after, leases);
-                round = Some((all as u64, ReplayStep { batches, messages: sent, after }));
-            }
-            None if guards => return Ok(None),
-            None => {}
-        }
+    if let (Some(last), true) = (recorded.last(), rounds > 0)
+        && let Some((batches, _)) = together_with(schedules().cycle().take(all), messages, guards)?
+    {
+        let sent = recorded.iter().map(|step| step.messages).sum::<u64>() * rounds as u64;
+        let after = leased(&last.after, leases);
+        round = Some((all as u64, ReplayStep { batches, messages: sent, after }));
     }
     if let Some(before) = before {
         messages.guarded(GuardedSteps { before, steps: guarded });

@@ -210,19 +210,20 @@ impl<H: Handle> Functions<H> {
         self.flag(self.finalized)
     }
 
-    /// Whether a thread of ours may call the library while one of the user's does.
-    pub fn takes_all_threads(&self) -> bool {
+    fn thread_level(&self) -> Result<c_int> {
         let mut provided = 0;
         // SAFETY: MPI is initialised; a place for the answer.
-        let asked = self.check(unsafe { (self.query_thread)(&mut provided) });
-        asked.is_ok() && provided >= self.constants.thread_multiple
+        self.check(unsafe { (self.query_thread)(&mut provided) }).map(|()| provided)
+    }
+
+    /// Whether a thread of ours may call the library while one of the user's does.
+    pub fn takes_all_threads(&self) -> bool {
+        self.thread_level().is_ok_and(|level| level >= self.constants.thread_multiple)
     }
 
     /// Requires that threads may call the library one after the other.
     pub fn check_threads(&self) -> Result<()> {
-        let mut provided = 0;
-        // SAFETY: MPI is initialised; a place for the answer.
-        self.check(unsafe { (self.query_thread)(&mut provided) })?;
+        let provided = self.thread_level()?;
         if provided >= self.constants.thread_serialized {
             return Ok(());
         }

@@ -87,10 +87,10 @@ def _passes(x: Array, axes: list[tuple[int, int]], scale: float, inverse: bool) 
     # An axis that is named twice is transformed twice.
     while axes:
         once = list(dict.fromkeys(axis for axis, _ in axes))
-        x = type(x)(x._native.fourier(once, inverse, scale))
         if not in_step():
-            # Nothing is fused with it, and short chains are found again in the cache.
+            # Nothing is fused with what is transformed, and short chains are found again in the cache.
             x.eval()
+        x = type(x)(x._native.fourier(once, inverse, scale))
         for axis in once:
             axes = [*axes]
             axes.remove(next(pair for pair in axes if pair[0] == axis))

@@ -20,10 +20,10 @@ use super::typed::Typed;
 use crate::complex;
 use crate::element::Element;
 use crate::foreign::bytes;
-use crate::python::collective::PendingCollective;
 use crate::python::device::Team;
 use crate::python::distribution::{Distribution, Triple, domain, triples};
 use crate::python::part_handle::{self, Part, RequestedFacts};
+use crate::python::pending::PendingCollective;
 use crate::python::runtime::{detached, raised};
 
 pub use super::handle::Array;
@@ -483,9 +483,7 @@ impl Array {
 
     /// True if all parts, those of other processes too, are in the memory of hosts.
     fn is_on_host(&self, py: Python<'_>) -> PyResult<bool> {
-        let value = self.value(py)?;
-        let team = value.array.team();
-        Ok((0..team.size()).all(|member| team.device_name(member).starts_with("host")))
+        Ok(self.value(py)?.array.team().is_on_host())
     }
 
     /// True if the step of a `Loop` that is under way may read it: all steps find the same elements.

@@ -181,10 +181,8 @@ impl Lowerer<'_> {
             let arguments = arguments.on(part);
             launches.push(PartLaunch { part, region, pieces, core, arguments, memory });
         }
-        let reads = accesses
-            .into_iter()
-            .flatten()
-            .filter(|access| access.source.is_block() && self.list.own_of.is_none());
+        let reads = accesses.into_iter().flatten().filter(|_| self.list.own_of.is_none());
+        let reads = reads.filter(|access| access.source.is_block());
         let reads = reads.filter_map(|access| Some((access.node, access.footprint?.needs))).collect();
         let (is_fold, results, grow) = (folds.is_some(), made.to_vec(), extent.grow.clone());
         let fused = FusedKernel {

@@ -80,7 +80,7 @@ pub(in crate::device::cuda) fn nccl() -> Result<&'static Nccl, String> {
 /// # Errors
 /// No library, or one that does not fit.
 pub fn nccl_version() -> Result<(String, String), String> {
-    nccl().map(|nccl| (nccl.version(), nccl.file().to_owned()))
+    nccl().map(|nccl| (nccl.version(), nccl.file.clone()))
 }
 
 /// The name of a new communicator of NCCL.
@@ -138,11 +138,6 @@ impl Nccl {
     /// Its version as ranks compare it, such as `2.30.7`.
     pub fn version(&self) -> String {
         in_words(self.version)
-    }
-
-    /// Its file.
-    pub fn file(&self) -> &str {
-        &self.file
     }
 
     /// Whether graphs have groups in them.
@@ -283,7 +278,7 @@ mod tests {
         let library = VendorLibrary::open(&path, false).expect("a library");
         let nccl = Nccl::of(&library).expect("all functions");
         assert!(nccl.version >= OLDEST && nccl.is_captured(), "{}", nccl.version());
-        assert!(nccl.file().ends_with("nvidia/nccl/lib/libnccl.so.2"), "{}", nccl.file());
+        assert!(nccl.file.ends_with("nvidia/nccl/lib/libnccl.so.2"), "{}", nccl.file);
         println!("ran: nccl-package 1");
     }
 
