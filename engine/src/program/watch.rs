@@ -54,6 +54,8 @@ pub(super) struct WatchState {
     known: u64,
     /// A launch is being handed to the driver, which may wait until its queue has room.
     is_launching: bool,
+    /// How many wait for its end: to wake nobody costs a call of the system.
+    waiting: usize,
     /// By number: memory written behind so many steps, of which not all are known to have been whole.
     behind: HashMap<u64, (u64, Arc<OnceLock<String>>)>,
     /// A reader has found that the device was halted.
@@ -154,14 +156,20 @@ impl Watched {
         if launched.is_err() {
             (state.launches, state.steps) = (state.launches - 1, state.steps - steps);
         }
-        self.change.notify_all();
+        if state.waiting > 0 {
+            self.change.notify_all();
+        }
         launched
     }
 
     /// The state while nothing is being launched.
     fn state_between_launches(&self) -> MutexGuard<'_, WatchState> {
+        let mut state = self.state();
+        state.waiting += 1;
         let launching = |state: &mut WatchState| state.is_launching;
-        self.change.wait_while(self.state(), launching).unwrap_or_else(PoisonError::into_inner)
+        let mut state = self.change.wait_while(state, launching).unwrap_or_else(PoisonError::into_inner);
+        state.waiting -= 1;
+        state
     }
 
     /// Watches until there is nothing more to watch.

@@ -11,11 +11,14 @@ use crate::device::{CopyRegion, Device, Job, Recording, Stream, StreamGraph, Str
 use crate::error::Result;
 use crate::program::{self, ChainedStep, Command, GuardedWrites, Op, Schedule, StreamMessages};
 use crate::trace;
+use crate::wire::{CollectiveSignature, RankNote, Ranks, hash};
 
 /// Commands that are queued at once, or one command between such.
 pub(crate) enum ReplayBatch {
     /// All that devices do, on all streams; if there are messages in it, these and the number of steps.
     Together(StreamGraph, Option<(Arc<StreamMessages>, u64)>),
+    /// What the host notes for ranks to compare.
+    Notes(Ranks, Vec<RankNote<Arc<CollectiveSignature>>>),
     /// Launches of one stream between transfers and waits.
     Jobs(Device, Stream, Recording),
     Single(Command),
@@ -26,6 +29,7 @@ impl ReplayBatch {
         match self {
             ReplayBatch::Together(graph, None) => graph.launch(),
             ReplayBatch::Together(graph, Some((messages, steps))) => messages.launch(*steps, graph),
+            ReplayBatch::Notes(ranks, notes) => ranks.note(notes),
             ReplayBatch::Jobs(device, stream, recording) => {
                 let name = || "replayed step".to_owned();
                 trace::on_device(device, *stream, name, || device.replay_on(*stream, recording))
@@ -36,7 +40,7 @@ impl ReplayBatch {
 
     pub fn single(&self) -> Option<&Command> {
         match self {
-            ReplayBatch::Together(..) | ReplayBatch::Jobs(..) => None,
+            ReplayBatch::Together(..) | ReplayBatch::Notes(..) | ReplayBatch::Jobs(..) => None,
             ReplayBatch::Single(command) => Some(command),
         }
     }
@@ -94,8 +98,11 @@ pub(crate) fn together_with<'s>(
                     writes.memory.extend(memory);
                 }
                 match &command.op {
-                    Op::RecordHash { .. } | Op::BeginCollective { .. } => {
-                        batches.push(ReplayBatch::Single(command.clone()));
+                    Op::RecordHash { ranks, kernel, numbers } => {
+                        note(&mut batches, ranks, RankNote::Computed(hash(&(kernel, numbers))));
+                    }
+                    Op::BeginCollective { ranks, signature } => {
+                        note(&mut batches, ranks, RankNote::Collective(Arc::clone(signature)));
                     }
                     // What they do is in the words, and in what is around them.
                     Op::Send { .. }
@@ -118,6 +125,14 @@ pub(crate) fn together_with<'s>(
     let Some(graph) = graph.record()? else { return Ok(None) };
     batches.push(ReplayBatch::Together(graph, Some((Arc::clone(messages), steps.len() as u64))));
     Ok(Some((batches, writes)))
+}
+
+/// Adds what the host notes.
+fn note(batches: &mut Vec<ReplayBatch>, of: &Ranks, note: RankNote<Arc<CollectiveSignature>>) {
+    match batches.last_mut() {
+        Some(ReplayBatch::Notes(ranks, notes)) if ranks == of => notes.push(note),
+        _ => batches.push(ReplayBatch::Notes(of.clone(), vec![note])),
+    }
 }
 
 /// Adds a command that devices of this process do alone; false for any other.
