@@ -18,6 +18,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::latches::GUARDS;
 use super::nccl::{GRACE, NcclLink, is_stopped};
 use crate::device::{Allocation, Buffer, Device, Watch};
 use crate::error::{Error, Result};
@@ -26,23 +27,49 @@ use crate::wire::Ranks;
 /// What the watch of a rank needs.
 pub(super) struct Watched {
     pub ranks: Ranks,
-    pub device: Device,
-    /// This rank's memory with words, of which `halt` is the first; none without messages in shared memory.
-    pub region: Option<Buffer>,
-    /// The words that streams wait for.
-    pub words: Vec<u64>,
+    pub devices: Vec<WatchedDevice>,
     /// Memory that the steps write.
     pub written: Vec<Arc<Allocation>>,
     /// Of the ranks with messages to or from this one.
     pub processes: Vec<(usize, u64)>,
     /// Those with messages by NCCL, and their connection.
     pub nccl: Option<(BTreeSet<usize>, Arc<NcclLink>)>,
-    /// The count of true waits, words of the latch, and the words that guard launches.
-    pub guards: Buffer,
     /// The steps, if all their launches are guarded.
     pub guarded: OnceLock<GuardedSteps>,
     pub state: Mutex<WatchState>,
     pub change: Condvar,
+}
+
+/// One of this rank's devices.
+pub(super) struct WatchedDevice {
+    pub device: Device,
+    /// Its memory with words, of which `halt` is the first; none without messages in shared memory.
+    pub region: Option<Buffer>,
+    /// The words that streams wait for.
+    pub words: Vec<u64>,
+    /// The count of true waits, words of the latch, and the words that guard launches.
+    pub guards: Buffer,
+}
+
+impl WatchedDevice {
+    pub fn new(device: &Device, region: Option<Buffer>, words: Vec<u64>) -> Result<WatchedDevice> {
+        let guards = device.alloc(8 * GUARDS as u64)?;
+        device.upload(guards.allocation(), 0, &[0; 8 * GUARDS])?;
+        device.wait()?;
+        Ok(WatchedDevice { device: device.clone(), region, words, guards })
+    }
+
+    /// Lets waits for some words pass.
+    fn release(&self, words: &[u64]) {
+        let memory = self.region.iter().map(Buffer::allocation);
+        memory.for_each(|memory| drop(self.device.release_words(memory, words)));
+    }
+
+    /// Its words.
+    fn peek(&self) -> Option<Vec<u8>> {
+        let bytes = self.words.iter().max().map_or(8, |last| last + 8);
+        self.device.peek(self.region.as_ref()?.allocation(), bytes).ok()
+    }
 }
 
 #[derive(Default)]
@@ -92,32 +119,44 @@ pub(crate) struct GuardedStep {
 /// What a step writes, and when.
 #[derive(Default)]
 pub(crate) struct GuardedWrites {
-    /// How often streams wait for messages in it.
-    pub waits: u64,
-    /// The memory that is written, with the number of waits before.
-    pub memory: Vec<(u64, u64)>,
+    /// By device: how often it waits, for messages or for what another device was given, in it.
+    pub waits: Vec<u64>,
+    /// The memory that is written, with its device and the number of that one's waits before.
+    pub memory: Vec<(usize, u64, u64)>,
 }
 
 impl GuardedSteps {
-    /// The number of waits in so many steps.
-    fn waits(&self, steps: u64) -> u64 {
-        let first = |count| self.steps.iter().take(count).map(|step| step.writes.waits).sum::<u64>();
+    /// The number of waits of a device in so many steps.
+    fn waits(&self, device: usize, steps: u64) -> u64 {
+        let first = |count| self.steps.iter().take(count).map(|step| step.writes.waits[device]).sum::<u64>();
         let count = self.steps.len();
         steps / count as u64 * first(count) + first(steps as usize % count)
     }
 
-    /// The number of whole steps where so many waits were true, fewer than in all, and of waits in the next.
-    fn whole(&self, waits: u64) -> (u64, u64) {
-        let count = self.steps.len() as u64;
-        let round = self.waits(count).max(1);
-        let (mut whole, mut rest) = (waits / round * count, waits % round);
-        for GuardedStep { writes, .. } in &self.steps {
-            if rest < writes.waits {
-                break;
-            }
-            (whole, rest) = (whole + 1, rest - writes.waits);
+    /// Whether so many steps were whole where each device had so many true waits.
+    fn are_whole(&self, steps: u64, waits: &[u64]) -> bool {
+        waits.iter().enumerate().all(|(device, &waits)| waits >= self.waits(device, steps))
+    }
+
+    /// Of so many launched steps, which were not all whole, those that were.
+    fn whole(&self, launched: u64, waits: &[u64]) -> u64 {
+        let (mut whole, mut beyond) = (0, launched);
+        while beyond - whole > 1 {
+            let middle = whole.midpoint(beyond);
+            if self.are_whole(middle, waits) { whole = middle } else { beyond = middle }
         }
-        (whole, rest)
+        whole
+    }
+
+    /// Whether something was written into memory behind so many whole steps: devices may be some waits ahead.
+    fn has_written(&self, memory: u64, whole: u64, waits: &[u64]) -> bool {
+        let count = self.steps.len() as u64;
+        (0..2 * count).any(|ahead| {
+            let begun = |&(device, before, id): &(usize, u64, u64)| {
+                id == memory && self.waits(device, whole + ahead) + before <= waits[device]
+            };
+            self.steps[((whole + ahead) % count) as usize].writes.memory.iter().any(begun)
+        })
     }
 
     /// The step that left the state which so many steps leave.
@@ -144,7 +183,7 @@ impl Watched {
             let mut state = self.state();
             if let Some(reason) = &state.failure {
                 let failure = self.ranks.failure();
-                return Err(failure.unwrap_or_else(|| Error::of_driver(self.device.name(), reason.clone())));
+                return Err(failure.unwrap_or_else(|| self.error(reason)));
             }
             (state.launches, state.steps, state.is_launching) =
                 (state.launches + 1, state.steps + steps, true);
@@ -160,6 +199,12 @@ impl Watched {
             self.change.notify_all();
         }
         launched
+    }
+
+    /// An error that no other rank reports.
+    fn error(&self, reason: &str) -> Error {
+        let names: Vec<&str> = self.devices.iter().map(|one| one.device.name()).collect();
+        Error::of_driver(&names.join(", "), reason.to_owned())
     }
 
     /// The state while nothing is being launched.
@@ -185,8 +230,7 @@ impl Watched {
             }
             let (launches, is_halted, is_launching) = (state.launches, state.is_halted, state.is_launching);
             drop(state);
-            // A device that fails waits no more.
-            if !is_halted && !is_launching && (launches == done || self.device.is_done().unwrap_or(true)) {
+            if !is_halted && !is_launching && (launches == done || self.is_done()) {
                 (done, stopped, still) = (launches, HashMap::new(), None);
                 continue;
             }
@@ -196,6 +240,11 @@ impl Watched {
                 return self.end(&failure.to_string());
             }
         }
+    }
+
+    /// Whether no device has work. Devices that fail wait no more.
+    fn is_done(&self) -> bool {
+        self.devices.iter().all(|one| one.device.is_done().unwrap_or(true))
     }
 
     /// Nothing waits any more.
@@ -209,14 +258,10 @@ impl Watched {
         // From here on nothing is launched.
         self.state().failure = Some(reason.to_owned());
         // What comes from now on is not true.
-        let release = |words: &[u64]| {
-            let region = self.region.iter();
-            region.for_each(|region| drop(self.device.release_words(region.allocation(), words)));
-        };
-        release(&[HALT]);
-        while self.state().is_launching || !self.device.is_done().unwrap_or(true) {
+        self.devices.iter().for_each(|one| one.release(&[HALT]));
+        while self.state().is_launching || !self.is_done() {
             // Words that the device has passed are set back by it, so it may need this several times.
-            release(&self.words);
+            self.devices.iter().for_each(|one| one.release(&one.words));
             std::thread::sleep(LOOK);
         }
         let (verdict, words) = self.judge(reason);
@@ -228,7 +273,8 @@ impl Watched {
     /// A rank has failed, and NCCL is about to let the device go on: what it does is worth nothing.
     pub fn halt(&self, reason: &str) {
         let mut state = self.state();
-        if state.launches > 0 && state.verdict.is_none() && !self.device.is_done().unwrap_or(false) {
+        let is_done = || self.devices.iter().all(|one| one.device.is_done().unwrap_or(false));
+        if state.launches > 0 && state.verdict.is_none() && !is_done() {
             state.failure.get_or_insert_with(|| reason.to_owned());
             state.is_halted = true;
             self.change.notify_all();
@@ -252,8 +298,10 @@ impl Watched {
             (state.steps, std::mem::take(&mut state.behind))
         };
         // What was written behind steps that were all whole is what it should be.
-        let waits = self.true_waits().unwrap_or(0);
-        let whole = |steps: u64| self.guarded.get().is_some_and(|guarded| waits >= guarded.waits(steps));
+        let waits = self.true_waits().unwrap_or_default();
+        let whole = |steps: u64| {
+            self.guarded.get().is_some_and(|guarded| !waits.is_empty() && guarded.are_whole(steps, &waits))
+        };
         let behind: HashMap<_, _> = behind.into_iter().filter(|(_, (steps, _))| !whole(*steps)).collect();
         let found = self.restored(steps, |memory| behind.contains_key(&memory.id));
         behind.values().for_each(|(_, lost)| drop(lost.set(reason.to_owned())));
@@ -273,15 +321,12 @@ impl Watched {
             return Err("its launches cannot be guarded".to_owned());
         };
         let true_waits = self.true_waits().map_err(|error| error.to_string())?;
-        if true_waits >= guarded.waits(launched) {
+        if guarded.are_whole(launched, &true_waits) {
             return Ok(guarded.before + launched);
         }
-        let (whole, waits) = guarded.whole(true_waits);
+        let whole = guarded.whole(launched, &true_waits);
         let (from, to) = (guarded.last_of(whole), guarded.last_of(launched));
-        let next = &guarded.steps[whole as usize % guarded.steps.len()];
-        let is_overwritten = |memory: &Arc<Allocation>| {
-            next.writes.memory.iter().any(|(before, id)| *before <= waits && *id == memory.id)
-        };
+        let is_overwritten = |memory: &Arc<Allocation>| guarded.has_written(memory.id, whole, &true_waits);
         let step = guarded.before + whole;
         if from.layout != to.layout || from.after.iter().any(is_overwritten) {
             return Err(format!("step {} had begun to write the memory of step {step}", step + 1));
@@ -291,17 +336,21 @@ impl Watched {
         }
         let pairs: Vec<_> = from.after.iter().cloned().zip(to.after.iter().cloned()).collect();
         let pairs: Vec<_> = pairs.into_iter().filter(|(from, to)| from.id != to.id).collect();
-        self.device.copy_contents(&pairs).map_err(|error| error.to_string())?;
+        for WatchedDevice { device, .. } in &self.devices {
+            let own = pairs.iter().filter(|(from, _)| from.device == device.number()).cloned();
+            device.copy_contents(&own.collect::<Vec<_>>()).map_err(|error| error.to_string())?;
+        }
         Ok(step)
     }
 
-    fn true_waits(&self) -> Result<u64> {
-        self.device.read_word(self.guards.allocation(), 0)
+    /// By device.
+    fn true_waits(&self) -> Result<Vec<u64>> {
+        self.devices.iter().map(|one| one.device.read_word(one.guards.allocation(), 0)).collect()
     }
 
     /// Waits until the device has done what was launched.
     pub fn wait(&self) {
-        while self.state().launches > 0 && !self.device.is_done().unwrap_or(true) {
+        while self.state().launches > 0 && !self.is_done() {
             std::thread::sleep(Duration::from_micros(200));
         }
     }
@@ -322,9 +371,7 @@ impl Watched {
     /// this one's got no further.
     fn look_for_silent(&self, still: &mut Option<Still>) -> Option<Error> {
         let (now, deadline) = (self.ranks.now(), self.ranks.deadline());
-        let region = self.region.as_ref()?;
         let (peer, _) = *self.processes.first()?;
-        let bytes = self.words.iter().max()? + 8;
         let Still { words, since, seen, announced } =
             still.get_or_insert_with(|| Still { words: Vec::new(), since: now, seen: now, announced: 0 });
         let slept = now - *seen;
@@ -333,7 +380,7 @@ impl Watched {
         if slept < pause {
             return None;
         }
-        let found = self.device.peek(region.allocation(), bytes).ok()?;
+        let found = self.devices.iter().map(WatchedDevice::peek).collect::<Option<Vec<_>>>()?.concat();
         *seen = now;
         // Whoever was stopped itself begins anew.
         if found != *words || slept > deadline / 2 {
@@ -393,7 +440,7 @@ impl Watch for Watched {
             (state.launches, state.steps)
         };
         if let Some(guarded) = self.guarded.get() {
-            let is_whole = self.true_waits()? >= guarded.waits(steps);
+            let is_whole = guarded.are_whole(steps, &self.true_waits()?);
             let mut state = self.state();
             if is_whole && state.failure.is_none() {
                 state.known = launches;
@@ -413,9 +460,7 @@ impl Watch for Watched {
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         match state.verdict {
             Some(_) => Ok(()),
-            None => {
-                Err(Error::of_driver(self.device.name(), "a rank failed, which none has named".to_owned()))
-            }
+            None => Err(self.error("a rank failed, which none has named")),
         }
     }
 }
@@ -436,16 +481,37 @@ type Stopped = HashMap<usize, (Instant, Instant)>;
 mod tests {
     use super::*;
 
-    #[test]
-    fn true_waits_say_which_step_was_whole() {
-        let step = |waits| GuardedStep {
-            writes: GuardedWrites { waits, memory: Vec::new() },
+    fn guarded(steps: &[(&[u64], &[(usize, u64, u64)])]) -> GuardedSteps {
+        let step = |&(waits, memory): &(&[u64], &[(usize, u64, u64)])| GuardedStep {
+            writes: GuardedWrites { waits: waits.to_vec(), memory: memory.to_vec() },
             after: Vec::new(),
             layout: 0,
         };
-        let guarded = GuardedSteps { before: 7, steps: [2, 0, 3].map(step).into() };
-        assert_eq!([0, 1, 2, 3, 4].map(|steps| guarded.waits(steps)), [0, 2, 2, 5, 7]);
-        let whole = [0, 1, 2, 3, 4, 5, 6, 7].map(|waits| guarded.whole(waits));
-        assert_eq!(whole, [(0, 0), (0, 1), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (5, 0)]);
+        GuardedSteps { before: 7, steps: steps.iter().map(step).collect() }
+    }
+
+    #[test]
+    fn true_waits_say_which_step_was_whole() {
+        let one = guarded(&[(&[2], &[]), (&[0], &[]), (&[3], &[])]);
+        assert_eq!([0, 1, 2, 3, 4].map(|steps| one.waits(0, steps)), [0, 2, 2, 5, 7]);
+        let whole = [0, 1, 2, 3, 4, 5, 6, 7].map(|waits| one.whole(8, &[waits]));
+        assert_eq!(whole, [0, 0, 2, 2, 2, 3, 3, 5]);
+        // The device that is behind says it.
+        let two = guarded(&[(&[1, 2], &[]), (&[1, 2], &[])]);
+        assert_eq!([[3, 6], [3, 5], [2, 8], [4, 1]].map(|waits| two.whole(6, &waits)), [3, 2, 2, 0]);
+    }
+
+    #[test]
+    fn memory_is_written_behind_the_waits_of_its_device() {
+        let steps: [(&[u64], &[(usize, u64, u64)]); 2] =
+            [(&[1, 1], &[(0, 1, 10), (1, 1, 20)]), (&[1, 1], &[(0, 0, 11), (1, 1, 21)])];
+        let steps = guarded(&steps);
+        let written =
+            |waits: [u64; 2], whole: u64| [10, 20, 11, 21].map(|id| steps.has_written(id, whole, &waits));
+        // After two steps: device 0 is in the fourth, device 1 in the third.
+        assert_eq!(written([3, 2], 2), [true, false, true, false]);
+        assert_eq!(written([2, 2], 2), [false; 4]);
+        assert_eq!(written([3, 3], 2), [true, true, true, false]);
+        assert_eq!(written([5, 3], 2), [true, true, true, false]);
     }
 }

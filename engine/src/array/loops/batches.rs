@@ -70,31 +70,32 @@ pub(crate) fn together_with<'s>(
 ) -> Result<Option<(Vec<ReplayBatch>, GuardedWrites)>> {
     let steps = steps.map(|(step, schedule)| messages.step(step, schedule));
     let steps = steps.collect::<Result<Vec<ChainedStep>>>()?;
-    let jobs = if guards { messages.guards(&steps)? } else { None };
+    let latches = if guards { messages.latches(&steps)? } else { Some(Vec::new()) };
+    let Some(latches) = latches else { return Ok(None) };
     let (mut graph, mut batches) = (StreamGraphBuilder::default(), Vec::new());
-    let mut writes = GuardedWrites::default();
-    if let Some(jobs) = &jobs {
-        let (device, first) = (messages.device(), messages.guard(0));
-        graph.launch_always(device, Stream::Compute, &jobs[0])?;
-        graph.guard(device, Stream::Compute, first);
-        graph.wait((device, Stream::Compute), (device, Stream::Exchange));
-    } else if guards {
-        return Ok(None);
+    let mut writes = GuardedWrites { waits: vec![0; messages.devices()], memory: Vec::new() };
+    let mut next = latches.iter().peekable();
+    while let Some(latch) = next.peek()
+        && messages.latch(&mut graph, latch, None)?
+    {
+        next.next();
     }
-    for step in &steps {
+    for (number, step) in steps.iter().enumerate() {
         for (at, command) in step.commands.iter().enumerate() {
-            let waited = step.wait(&mut graph, at);
-            if let (Some(stream), Some(jobs)) = (waited, &jobs) {
-                writes.waits += 1;
-                let number = writes.waits as usize;
-                graph.launch_always(messages.device(), stream, &jobs[number])?;
-                graph.guard(messages.device(), stream, messages.guard(number));
+            step.wait(&mut graph, at);
+            while let Some(latch) = next.peek()
+                && messages.latch(&mut graph, latch, Some((number, at)))?
+            {
+                writes.waits[latch.device()] += 1;
+                next.next();
             }
-            for command in step.copies(at).iter().chain([command]) {
-                if let (Some(guard), false) =
-                    (graph.guard_of(messages.device(), command.stream), command.op.jobs().is_empty())
+            let commands = step.copies(at).iter().chain([command]).chain(step.arrivals(at));
+            for command in commands {
+                if let Some(device) = command.op.devices().first().filter(|_| !command.op.jobs().is_empty())
+                    && let Some(guard) = graph.guard_of(device, command.stream)
                 {
-                    let memory = command.op.writes().map(|memory| (guard.number as u64, memory.id));
+                    let device = messages.number_of(device);
+                    let memory = command.op.writes().map(|memory| (device, guard.number as u64, memory.id));
                     writes.memory.extend(memory);
                 }
                 match &command.op {
@@ -111,7 +112,6 @@ pub(crate) fn together_with<'s>(
                     | Op::WaitAll { .. }
                     | Op::WaitForReaders { .. }
                     | Op::WaitForPeers { .. } => {}
-                    Op::Transfer { .. } if guards => return Ok(None),
                     _ => {
                         if !add(&mut graph, command)? {
                             return Ok(None);

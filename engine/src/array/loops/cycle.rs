@@ -333,7 +333,9 @@ impl Cycle {
         // one step share nothing with those of the next.
         let steps = self.recorded.iter().cycle().skip(self.next).take(self.recorded.len().max(2));
         let steps: Vec<&RecordedStep> = steps.collect();
-        let outline = MessageOutline::of(ranks, steps.iter().map(|step| &step.schedule[..]))?;
+        let state = steps.iter().flat_map(|step| step.before.iter().chain(&step.after));
+        let state = state.flat_map(|array| array.parts.iter().flatten()).map(|memory| memory.id).collect();
+        let outline = MessageOutline::of(ranks, steps.iter().map(|step| &step.schedule[..]), &state)?;
         let offer = outline.map(MessageOffer::new).transpose()?;
         let mine = offer.as_ref().map_or(Vec::new(), MessageOffer::to_bytes);
         let offers = ranks.all_gather("messages of a Loop", &mine)?;
