@@ -10,17 +10,16 @@ use partita_kernels::{Launch, View};
 use super::command::{Command, Op};
 use super::copies::latch;
 use super::stream_messages::{ChainedStep, Channel, StreamMessages};
-use super::watch::{HALT, WatchedDevice};
+use super::watch::{GUARDS, HALT, WatchedDevice};
 use crate::device::{Allocation, CopyRegion, Device, GuardWord, Job, Stream, StreamGraphBuilder};
 use crate::error::Result;
 
-/// Words of a device: the count of true waits, a count that the first latch of a graph may add to for
-/// nothing, what latches remember, the word of another device, and the words that guard launches of a graph.
-pub(super) const GUARDS: usize = 512;
+/// Of the [`GUARDS`] words of a device the first is the count of true waits; then come a count that the first
+/// latch of a graph may add to for nothing, what latches remember, and the word of another device.
 const NEVER_COUNTED: usize = 1;
 const REMEMBERED: usize = 2;
 const COPIED: usize = 3;
-/// The first of those.
+/// The first of the words that guard launches of a graph.
 const FIRST_GUARD: usize = 4;
 /// The most messages between which a stream waits once.
 const MOST_LATCHED: usize = 32;

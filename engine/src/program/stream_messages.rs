@@ -46,6 +46,7 @@ type SpanOutline = (usize, u64);
 
 /// The messages of a cycle, as one rank sends and receives them: their spans.
 pub(crate) struct MessageOutline {
+    name: String,
     ranks: Ranks,
     devices: Vec<Device>,
     /// Of messages in shared memory, if there are any.
@@ -97,8 +98,9 @@ fn message_of(op: &Op) -> Option<(&Message, bool)> {
 impl MessageOutline {
     /// The messages of the steps of a cycle, if all of them go from a device to a device of another process,
     /// and the devices of this rank can wait for words, or NCCL's groups are captured. The `state` is memory
-    /// that others read after the steps.
+    /// that others read after the steps, which are those of `name` in errors.
     pub fn of<'c>(
+        name: &str,
         ranks: &Ranks,
         steps: impl Iterator<Item = &'c [Command]>,
         state: &HashSet<u64>,
@@ -150,8 +152,8 @@ impl MessageOutline {
                 return Ok(None);
             }
         }
-        let (ranks, ipc) = (ranks.clone(), shared);
-        Ok(Some(MessageOutline { ranks, devices, ipc, nccl, sent, received, written, transfers }))
+        let (name, ranks, ipc) = (name.to_owned(), ranks.clone(), shared);
+        Ok(Some(MessageOutline { name, ranks, devices, ipc, nccl, sent, received, written, transfers }))
     }
 }
 
@@ -294,7 +296,7 @@ impl MessageOffer {
                 messages.entry((*key, is_sent)).or_default().push(channel);
             }
         }
-        let MessageOutline { ranks, devices, ipc, nccl, written, transfers, .. } = outline;
+        let MessageOutline { name, ranks, devices, ipc, nccl, written, transfers, .. } = outline;
         let stage = |(place, device, bytes): ((usize, usize), Device, u64)| Ok((place, device.alloc(bytes)?));
         let stages = transfers.into_iter().map(stage).collect::<Result<HashMap<_, _>>>()?;
         if let Some((peers, link)) = &nccl {
@@ -310,7 +312,7 @@ impl MessageOffer {
         };
         let devices = devices.iter().enumerate().map(watched).collect::<Result<Vec<_>>>()?;
         let (guarded, state, change) = Default::default();
-        let watched = Watched { ranks, devices, written, processes, nccl, guarded, state, change };
+        let watched = Watched { name, ranks, devices, written, processes, nccl, guarded, state, change };
         let watched = Arc::new(watched);
         for WatchedDevice { device, .. } in &watched.devices {
             device.watch(&(Arc::clone(&watched) as Arc<dyn Watch>));

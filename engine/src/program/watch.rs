@@ -15,17 +15,19 @@
 //! with messages by NCCL, which ends the device's waits by itself as soon as a rank has failed.
 
 use std::collections::{BTreeSet, HashMap};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::latches::GUARDS;
-use super::nccl::{GRACE, NcclLink, is_stopped};
+use super::nccl::{GRACE, NcclLink};
 use crate::device::{Allocation, Buffer, Device, Watch};
 use crate::error::{Error, Result};
-use crate::wire::Ranks;
+use crate::wire::{Ranks, job};
 
 /// What the watch of a rank needs.
 pub(super) struct Watched {
+    /// Whose steps they are.
+    pub name: String,
     pub ranks: Ranks,
     pub devices: Vec<WatchedDevice>,
     /// Memory that the steps write.
@@ -169,6 +171,9 @@ impl GuardedSteps {
 /// The offset of `halt`.
 pub(super) const HALT: u64 = 0;
 
+/// The number of words of a device that its latches write: the count of true waits comes first.
+pub(super) const GUARDS: usize = 512;
+
 /// The time between two looks.
 const LOOK: Duration = Duration::from_millis(10);
 
@@ -217,8 +222,23 @@ impl Watched {
         state
     }
 
-    /// Watches until there is nothing more to watch.
+    /// Watches until there is nothing more to watch. If it panics, this rank has failed.
     pub fn watch(&self) {
+        let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.watch_ranks())) else { return };
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        let reason = self.error(&format!("the watch over other ranks panicked: {text}")).to_string();
+        self.ranks.abort(&reason);
+        if catch_unwind(AssertUnwindSafe(|| self.end(&reason))).is_err() {
+            // Whatever the devices do, nobody waits for it.
+            self.written.iter().for_each(|memory| drop(memory.lost.set(reason.clone())));
+            let mut state = self.state();
+            (state.failure, state.verdict) = (Some(reason), Some(Verdict::Lost));
+            self.change.notify_all();
+        }
+    }
+
+    fn watch_ranks(&self) {
         let mut done = 0;
         let (mut stopped, mut still): (Stopped, Option<Still>) = Default::default();
         let mut refused: Option<Instant> = None;
@@ -306,10 +326,10 @@ impl Watched {
         let found = self.restored(steps, |memory| behind.contains_key(&memory.id));
         behind.values().for_each(|(_, lost)| drop(lost.set(reason.to_owned())));
         match found {
-            Ok(whole) => (Verdict::Whole(whole), format!("the arrays of the Loop hold step {whole}")),
+            Ok(whole) => (Verdict::Whole(whole), format!("the arrays of {} hold step {whole}", self.name)),
             Err(why) => {
                 self.written.iter().for_each(|memory| drop(memory.lost.set(reason.to_owned())));
-                (Verdict::Lost, format!("the arrays of the Loop are lost: {why}"))
+                (Verdict::Lost, format!("the arrays of {} are lost: {why}", self.name))
             }
         }
     }
@@ -350,7 +370,8 @@ impl Watched {
 
     /// Waits until the device has done what was launched.
     pub fn wait(&self) {
-        while self.state().launches > 0 && !self.is_done() {
+        let is_open = |state: MutexGuard<WatchState>| state.launches > 0 && state.verdict.is_none();
+        while is_open(self.state()) && !self.is_done() {
             std::thread::sleep(Duration::from_micros(200));
         }
     }
@@ -400,7 +421,7 @@ impl Watched {
     fn look_for_stopped(&self, stopped: &mut Stopped) -> Option<Error> {
         let now = Instant::now();
         for &(rank, process) in &self.processes {
-            if !is_stopped(process) {
+            if !job::is_stopped(process) {
                 stopped.remove(&rank);
                 continue;
             }

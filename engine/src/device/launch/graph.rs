@@ -24,8 +24,8 @@ pub(crate) struct StreamGraphBuilder<'a> {
     guards: Vec<((Device, Stream), GuardWord<'a>)>,
 }
 
-/// A 64-bit word of a device's memory, and its number: a stream that waits for another one of the device takes
-/// over its word if that has the greater number.
+/// A 64-bit word of a device's memory, and its number: a stream that waits for another one of the device
+/// takes over its word if that has the greater number.
 #[derive(Clone, Copy)]
 pub(crate) struct GuardWord<'a> {
     pub number: usize,
