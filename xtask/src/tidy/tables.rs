@@ -13,8 +13,8 @@ pub const FILES_PER_FOLDER: usize = 12;
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
     ("kernels/src", 27_934),
-    ("engine/src", 51_122),
-    ("simcuda/src", 9_889),
+    ("engine/src", 51_542),
+    ("simcuda/src", 9_896),
     ("interop/src", 9_148),
     ("interop/python", 15_559),
     ("benches", 9_383),
@@ -22,7 +22,7 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("examples", 3_483),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 131_803;
+pub const TOTAL_BUDGET: usize = 132_238;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[
