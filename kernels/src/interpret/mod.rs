@@ -96,7 +96,8 @@ fn run_as(
     Ok(())
 }
 
-/// Every point's stores. All loads of a point come before them: a parameter may be both read and written there.
+/// Every point's stores. All loads of a point come before them: a parameter may be both read and written
+/// there.
 fn store_points(
     verified: &Verified,
     launch: &Launch,

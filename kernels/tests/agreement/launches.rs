@@ -32,8 +32,8 @@ pub fn fold_case(op: FoldOp, d: DType, extents: &[usize], axes: &[bool]) -> Opti
     Some((kernel, launch, vec![input, output]))
 }
 
-/// A fold whose points also store, see [`cases::stored_fold`], over an array with a border. What is stored has
-/// `gap` elements between rows.
+/// A fold whose points also store, see [`cases::stored_fold`], over an array with a border. What is stored
+/// has `gap` elements between rows.
 pub fn stored_fold_case(
     op: FoldOp,
     d: DType,

@@ -285,8 +285,8 @@ pub fn stencil(d: DType, rank: usize) -> Result<Verified, VerifyError> {
     k.elementwise(&[(output, scaled), (both, new)])
 }
 
-/// A step of Jacobi's: each point stores a part of the sum of its neighbours along every dimension, and twice its
-/// old value, and folds the change over the dimensions marked. None of types of less than 4 bytes.
+/// A step of Jacobi's: each point stores a part of the sum of its neighbours along every dimension, and twice
+/// its old value, and folds the change over the dimensions marked. None of types of less than 4 bytes.
 pub fn stored_fold(op: FoldOp, d: DType, axes: &[bool]) -> Result<Verified, VerifyError> {
     let rank = axes.len();
     let mut k = Builder::new(&format!("stored_{op:?}_{d}"), rank);

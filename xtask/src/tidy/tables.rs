@@ -12,8 +12,8 @@ pub const FILES_PER_FOLDER: usize = 12;
 
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
-    ("kernels/src", 27_934),
-    ("engine/src", 51_122),
+    ("kernels/src", 28_150),
+    ("engine/src", 51_266),
     ("simcuda/src", 9_889),
     ("interop/src", 9_148),
     ("interop/python", 15_559),
@@ -22,7 +22,7 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("examples", 3_483),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 131_803;
+pub const TOTAL_BUDGET: usize = 132_170;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

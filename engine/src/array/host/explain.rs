@@ -114,7 +114,8 @@ impl Array {
     }
 }
 
-/// The kernels that compute several arrays of one team together, as [`eval_all`](crate::array::eval_all) does.
+/// The kernels that compute several arrays of one team together, as [`eval_all`](crate::array::eval_all)
+/// does.
 ///
 /// # Errors
 /// As [`Array::explain`]; arrays of several teams.

@@ -2,9 +2,9 @@
 //! a group of them; what is on other devices travels by one exchange; another kernel combines what the parts
 //! found, in ascending order of parts.
 //!
-//! The pass stores what else is wanted of the values that it computes at its points: a step of Jacobi's and the
-//! norm of its change are one kernel. Such a kernel waits for the halo as a whole: the order of its additions
-//! is that of all its points, so that it cannot begin with those that need nothing.
+//! The pass stores what else is wanted of the values that it computes at its points: a step of Jacobi's and
+//! the norm of its change are one kernel. Such a kernel waits for the halo as a whole: the order of its
+//! additions is that of all its points, so that it cannot begin with those that need nothing.
 //!
 //! Every element counts once, at its owner: among the coordinates that a part lists, copies are replaced by
 //! what changes no result.
@@ -185,8 +185,8 @@ impl Lowerer<'_> {
         Ok(true)
     }
 
-    /// What a pass over `dist` may store: targets that have the layout, of types that no two points have in one
-    /// word, where every part folds what it owns.
+    /// What a pass over `dist` may store: targets that have the layout, of types that no two points have in
+    /// one word, where every part folds what it owns.
     fn targets_beside(&self, dist: &Arc<Distribution>, axes: &[usize]) -> Result<Vec<LowerTarget>> {
         let idles = |part: usize| !dist.owned(part).is_empty() && root_of(dist, axes, part).is_none();
         if self.shares_exchanges() || (0..dist.parts()).any(idles) {

@@ -1,6 +1,7 @@
-//! Assignment to a window of an array or to elements by their number, which computes at once (in a `Loop`'s step
-//! a single element with what is evaluated next): the update is recorded, evaluated, and swapped into the handle. Lowering decides how (`lower/steps/update.rs`), from
-//! who else needs the old elements, which is decided here.
+//! Assignment to a window of an array or to elements by their number, which computes at once: the update is
+//! recorded, evaluated, and swapped into the handle. Lowering decides how (`lower/steps/update.rs`), from
+//! who else needs the old elements, which is decided here. An array of one element waits, in a `Loop`'s
+//! step, for what is evaluated next.
 
 use std::sync::Arc;
 

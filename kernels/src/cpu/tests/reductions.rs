@@ -223,8 +223,8 @@ fn folds_of_operands_in_any_order() {
     }
 }
 
-/// Neighbours in the body: machine code whose rows share loads. Points may store beside the folds, in rows with
-/// gaps or in columns.
+/// Neighbours in the body: machine code whose rows share loads. Points may store beside the folds, in rows
+/// with gaps or in columns.
 #[test]
 fn folds_of_stencils() {
     let mut random = Random(24);

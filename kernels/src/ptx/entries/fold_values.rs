@@ -4,7 +4,8 @@
 //! by element from one address where they are not. Where rows cut runs, or the numbers end within a group,
 //! each element has coordinates of its own. Those of the next element come by additions with carry.
 //!
-//! What points store beside their folds is stored when the body is computed: as vectors where runs are aligned.
+//! What points store beside their folds is stored once the body is computed: as vectors where runs are
+//! aligned.
 
 use std::ops::Range;
 
