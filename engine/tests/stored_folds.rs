@@ -164,6 +164,8 @@ fn a_step_and_its_norm_read_the_array_once() {
     }
 }
 
+type Step<'s> = &'s dyn Fn(&mut [Array]) -> partita::Result<()>;
+
 #[test]
 fn loops_replay_steps_with_their_norms() {
     for device in devices() {
@@ -190,7 +192,7 @@ fn loops_replay_steps_with_their_norms() {
                 state[1].assign(&s![..], &norm)?;
                 state[0].assign(&s![1..-1, 1..-1], &new)
             };
-            let steps: [&dyn Fn(&mut [Array]) -> partita::Result<()>; 2] = [&apart, &assigned];
+            let steps: [Step; 2] = [&apart, &assigned];
             for (step, count) in steps.into_iter().flat_map(|step| [1, 5, 20].map(|count| (step, count))) {
                 let mut plain = start();
                 let mut run = Loop::new(start(), step);
