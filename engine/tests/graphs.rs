@@ -88,6 +88,72 @@ fn child_replays() {
     }
 }
 
+/// A step of five points on a field of 128 x 128 cells: the launches of an evaluation, and of a step in a
+/// graph. Parts of one device have one launch for all faces and one for all parts.
+#[test]
+fn parts_of_one_device_share_launches() {
+    if gpus().is_empty() {
+        return;
+    }
+    let said = traced("child_smooths", 0);
+    for grid in GRIDS {
+        let between = |what: &str| {
+            let begun = said.split(&format!("{what} of {grid:?} begins\n")).nth(1).unwrap();
+            begun.split(&format!("{what} of {grid:?} ends\n")).next().unwrap()
+        };
+        let launches = |calls: &str| calls.matches("cuLaunchKernel").count();
+        let evaluated = launches(between("evaluation"));
+        // At last a graph of a step from each of two memories to the other, and one of eight steps.
+        let captured = between("recording").split("cuStreamBeginCapture").skip(1);
+        let captured = captured.map(|calls| launches(calls.split("cuStreamEndCapture").next().unwrap()));
+        let recorded: Vec<usize> = captured.collect();
+        println!("{grid:?}: {evaluated} launches of an evaluation, {recorded:?} of graphs");
+        // The faces between parts; the parts; the cells that the step keeps, which graphs copy once.
+        let expected = usize::from(grid != [1, 1]) + if grid == [1, 7] { 2 } else { 1 };
+        assert_eq!(evaluated, expected + 1, "{grid:?}");
+        assert!(recorded.ends_with(&[expected, expected, 8 * expected]), "{grid:?} {recorded:?}");
+    }
+    println!("ran: cuda-launches {}", 2 * GRIDS.len());
+}
+
+/// Of one part, of parts alike, of parts that differ by a row or a column. The first of seven begins at
+/// another place of a vector than the others.
+const GRIDS: [[i64; 2]; 5] = [[1, 1], [4, 1], [2, 2], [3, 1], [1, 7]];
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn child_smooths() {
+    let smooth = |u: &mut Array| {
+        let sides = u.slice(&s![..-2, 1..-1]) + u.slice(&s![2.., 1..-1]) + u.slice(&s![1..-1, ..-2]);
+        let change = sides + u.slice(&s![1..-1, 2..]) - 4.0 * u.slice(&s![1..-1, 1..-1]);
+        let next = u.slice(&s![1..-1, 1..-1]) + 0.1 * change;
+        u.assign(&s![1..-1, 1..-1], &next)
+    };
+    let field = |device: Device, grid: [i64; 2]| {
+        let team = Team::on(&[device], (grid[0] * grid[1]) as usize).unwrap();
+        let dist = Distribution::builder(&[128, 128]).grid(&grid).halo(&[1, 1], &[1, 1]).build().unwrap();
+        Array::from_fn(&team, &dist, |at| (at[0] * 3 + at[1] * at[1] % 17) as f32).unwrap()
+    };
+    let mut expected = field(Device::host(), [1, 1]);
+    (0..16).for_each(|_| smooth(&mut expected).unwrap());
+    let expected = expected.to_vec::<f32>().unwrap();
+    for grid in GRIDS {
+        let mut u = field(gpus()[0].clone(), grid);
+        (0..4).for_each(|_| smooth(&mut u).unwrap());
+        eprintln!("evaluation of {grid:?} begins");
+        smooth(&mut u).unwrap();
+        eprintln!("evaluation of {grid:?} ends");
+        (0..11).for_each(|_| smooth(&mut u).unwrap());
+        assert!(u.to_vec::<f32>().unwrap() == expected, "evaluated, {grid:?}");
+        let mut steps = Loop::new(vec![field(gpus()[0].clone(), grid)], |state| smooth(&mut state[0]));
+        eprintln!("recording of {grid:?} begins");
+        steps.run(16).unwrap();
+        eprintln!("recording of {grid:?} ends");
+        assert!(steps.is_replaying());
+        assert!(steps.state()[0].to_vec::<f32>().unwrap() == expected, "replayed, {grid:?}");
+    }
+}
+
 /// The steps of a program: functions of its arrays and of a number that changes from step to step.
 type StepOf = fn(&mut [Array], &[Array]) -> partita::Result<()>;
 

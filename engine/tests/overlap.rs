@@ -16,7 +16,7 @@ use partita::wire::{Ranks, threads};
 /// What a command is, in one letter.
 fn letter(command: &Command) -> char {
     match &command.op {
-        Op::Launch { .. } | Op::BatchedCopy { .. } => 'L',
+        Op::Launch { .. } | Op::BatchedLaunch { .. } => 'L',
         Op::Transfer { .. } => 'T',
         Op::RecordHash { .. } => 'N',
         Op::BeginCollective { .. } => 'M',

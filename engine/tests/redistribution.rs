@@ -380,7 +380,7 @@ fn additions_into_listed_cells_share_launches() {
         let exchange = lower(&[field]).unwrap();
         let adds = exchange.arrival.iter().filter(|command| match &command.op {
             Op::Launch { job, .. } => job.program.kernel().kernel().name.starts_with("add"),
-            Op::BatchedCopy { .. } => true,
+            Op::BatchedLaunch { .. } => true,
             _ => false,
         });
         assert_eq!(adds.count(), 2, "{device:?}");

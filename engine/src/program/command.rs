@@ -79,7 +79,7 @@ pub enum Op {
         job: Job,
     },
     /// Jobs of one program over independent boxes, in any order: one launch where the device can.
-    BatchedCopy {
+    BatchedLaunch {
         /// The device.
         device: Device,
         /// The kernel and the memory of each box.
@@ -201,7 +201,7 @@ impl Op {
     pub fn jobs(&self) -> &[Job] {
         match self {
             Op::Launch { job, .. } => std::slice::from_ref(job),
-            Op::BatchedCopy { jobs, .. } => jobs,
+            Op::BatchedLaunch { jobs, .. } => jobs,
             _ => &[],
         }
     }
@@ -210,7 +210,7 @@ impl Op {
     pub(crate) fn jobs_mut(&mut self) -> &mut [Job] {
         match self {
             Op::Launch { job, .. } => std::slice::from_mut(job),
-            Op::BatchedCopy { jobs, .. } => jobs,
+            Op::BatchedLaunch { jobs, .. } => jobs,
             _ => &mut [],
         }
     }
@@ -222,7 +222,7 @@ impl Op {
             spans.iter().map(|span| (&span.device, &span.allocation, access)).collect()
         }
         match self {
-            Op::Launch { device, .. } | Op::BatchedCopy { device, .. } => {
+            Op::Launch { device, .. } | Op::BatchedLaunch { device, .. } => {
                 let job = |job: &'_ Job| -> Vec<Access> {
                     job.program.kernel().kernel().params.iter().map(|param| param.access).collect()
                 };
@@ -283,7 +283,7 @@ impl Op {
             | Op::WaitForPeers { ranks, .. }
             | Op::WaitForReaders { ranks, .. } => Some(ranks),
             Op::Launch { .. }
-            | Op::BatchedCopy { .. }
+            | Op::BatchedLaunch { .. }
             | Op::Transfer { .. }
             | Op::RecordHash { .. }
             | Op::StartDownload { .. }
@@ -379,9 +379,10 @@ pub(crate) fn run(command: &Command) -> Result<()> {
             let name = || job.program.kernel().kernel().name.clone();
             trace::on_device(device, stream, name, || device.launch_on(stream, job))
         }
-        Op::BatchedCopy { device, jobs } => {
+        Op::BatchedLaunch { device, jobs } => {
             pass("launch")?;
-            let name = || format!("{} boxes", jobs.len());
+            let kernel = |job: &Job| job.program.kernel().kernel().name.clone();
+            let name = || format!("{}: {} boxes", jobs.first().map(kernel).unwrap_or_default(), jobs.len());
             trace::on_device(device, stream, name, || device.launch_boxes(stream, jobs))
         }
         Op::Transfer { from_device, from, from_offset, to_device, to, to_offset, bytes } => {

@@ -160,7 +160,7 @@ pub(crate) fn copy_words(
         let memory = vec![Arc::clone(&copy.from.0), Arc::clone(&copy.to.0)];
         Job { program: Arc::clone(&program), launch: Arc::new(launch), memory }
     };
-    Ok(Op::BatchedCopy { device: device.clone(), jobs: words.into_iter().map(job).collect() }.into())
+    Ok(Op::BatchedLaunch { device: device.clone(), jobs: words.into_iter().map(job).collect() }.into())
 }
 
 /// The type of what is added, or one for the bits of what is copied.

@@ -9,6 +9,7 @@
 //! Sums and products are NumPy's formulas, which may turn infinities into NaN; functions treat infinities and
 //! NaN as annex G of C99 says.
 
+pub mod fourier;
 mod functions;
 mod inverse;
 

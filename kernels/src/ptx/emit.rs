@@ -11,7 +11,7 @@ use super::launch::fold::MAX_INNER_FOLD;
 use super::launch::pointwise::plan_batch;
 use super::launch::{Facts, LaunchPlan, Limits, Module, Source, Span};
 use super::schedule::{PlainLimits, Schedule};
-use super::text::{LazyEntry, MAX_BLOCK_BYTES, PtxTarget};
+use super::text::{Entry, LazyEntry, MAX_BLOCK_BYTES, PtxTarget};
 use crate::ir::{Access, Form, Launch, Op, Param, View};
 use crate::math;
 use crate::verify::{LaunchError, Verified, verify};
@@ -115,9 +115,16 @@ fn centered(verified: Verified) -> (Verified, Vec<Vec<i64>>) {
 }
 
 impl Module {
-    /// The text of one entry, for the driver to compile when it is first used.
-    pub fn text(&self, entry: usize) -> String {
-        self.head() + "\n" + &self.entries[entry].text
+    /// The entry of a grid ([`Grid::entry`](super::Grid::entry)), by itself or with a table of launches.
+    pub fn entry_of(&self, grid: usize) -> &Entry {
+        &self.entries[grid % self.entries.len()]
+    }
+
+    /// The text of a grid's entry, for the driver to compile when it is first used.
+    pub fn text(&self, grid: usize) -> String {
+        let entry = self.entry_of(grid);
+        let text = if grid < self.entries.len() { &entry.text } else { &self.table_text(entry) };
+        self.head() + "\n" + text
     }
 
     /// The text of an entry that does nothing where the 64-bit word at an address is not 0, and where in its

@@ -206,6 +206,32 @@ fn many_arrays_fit_in_registers() {
     println!("ran: ptxas {assembled}");
 }
 
+/// Entries that are given a table of launches take no more than their row's address, and fit, guarded, too.
+#[test]
+fn tables_of_launches_fit_in_registers() {
+    let Some(ptxas) = ptxas() else { return };
+    let mut assembled = 0;
+    for kernel in [star(2, 1), star(3, 1), cube(2, 1)].map(|sites| weighted("stencil", DType::F32, &sites)) {
+        for target in TARGETS {
+            let module = emit(&kernel, &target).unwrap();
+            let kinds = ["pointwise", "vector", "planes"];
+            let of = |at: &usize| kinds.contains(&module.entries[*at].kind);
+            for at in (0..module.entries.len()).filter(of) {
+                let table = at + module.entries.len();
+                let texts = [module.text(at), module.text(table), module.guarded_text(table).unwrap().0];
+                let used = texts.map(|text| {
+                    let said = assemble(&ptxas, target, &text, &["-v"]);
+                    usage(&said.unwrap_or_else(|e| panic!("{e}"))).remove(0)
+                });
+                println!("{:48} {:>7} {:?}", used[0].entry, target.sm, used.each_ref().map(|u| u.registers));
+                assert!(used.iter().all(|u| u.spills == 0 && u.registers <= used[0].registers + 12));
+                assembled += used.len();
+            }
+        }
+    }
+    println!("ran: ptxas {assembled}");
+}
+
 /// What `ptxas` makes of a kernel's first entry of these kinds.
 fn registers_of(ptxas: &Path, kernel: &Verified, target: PtxTarget, kinds: &[&str]) -> Vec<Usage> {
     let module = emit(kernel, &target).unwrap();

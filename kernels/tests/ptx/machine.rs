@@ -108,12 +108,14 @@ impl Compiled {
         Ok((spans.iter().map(read).collect(), entries))
     }
 
-    /// What the simulated GPU makes of many launches over boxes at once, and how many grids that takes.
+    /// What the simulated GPU makes of many launches over boxes at once, and the entries of the grids.
     pub fn run_batch(
         &self,
         kernel: &Verified,
         boxes: &[(Launch, Arrays)],
-    ) -> Result<(Vec<Arrays>, usize), Fault> {
+        setting: Setting,
+    ) -> Result<(Vec<Arrays>, Vec<&'static str>), Fault> {
+        let facts = Facts { multiprocessors: setting.multiprocessors };
         let mut machine = Machine::new(7);
         machine.set_branch_limit(BRANCH_LIMIT);
         let mut place = |bytes: &Vec<u8>| {
@@ -130,17 +132,21 @@ impl Compiled {
         boxes.iter().zip(&spans).for_each(|((launch, _), spans)| kernel.check(launch, &lens(spans)).unwrap());
         let all: Vec<(&Launch, &[Span])> =
             boxes.iter().zip(&spans).map(|((launch, _), spans)| (launch, &spans[..])).collect();
-        let grids = self.module.plan_batch(&all).unwrap().grids(0);
-        for grid in &grids {
-            let entry = &self.module.entries[grid.entry];
-            machine.run(&self.program, &entry.name, grid.grid, grid.block, &grid.params)?;
+        let each = all.iter().map(|(launch, spans)| self.module.plan(launch, spans, facts));
+        let plan = self.module.plan_batch(&all).unwrap_or_else(|| self.module.together(each));
+        let mut entries = Vec::new();
+        for grid in plan.grids(0) {
+            let (entry, text) = (self.module.entry_of(grid.entry), self.module.text(grid.entry));
+            let program = simcuda::ptx::Program::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            machine.run(&program, &entry.name, grid.grid, grid.block, &grid.params)?;
+            entries.push(entry.kind);
         }
         let read = |span: &Span| {
             let mut bytes = vec![0; span.bytes as usize];
             machine.read(span.address, &mut bytes).unwrap();
             bytes
         };
-        Ok((spans.iter().map(|spans| spans.iter().map(read).collect()).collect(), grids.len()))
+        Ok((spans.iter().map(|spans| spans.iter().map(read).collect()).collect(), entries))
     }
 }
 

@@ -14,5 +14,6 @@ mod operations;
 #[path = "../random/mod.rs"]
 mod random;
 mod stencils;
+mod together;
 
 use agreement::cases;

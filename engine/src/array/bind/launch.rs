@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use partita_kernels::{Access, DType, Launch, Scalar, Verified, View};
+use partita_kernels::{Access, DType, Form, Launch, Scalar, Verified, View};
 
 use crate::array::bind::schedule::{ScheduleBuilder, Values, missing_part};
 use crate::array::lower::graph::NodeId;
@@ -166,8 +166,8 @@ fn queue(work: &mut ScheduleBuilder, exchange: Exchange, mut launches: Vec<Bound
     // The host's own come last: all other devices work while the host waits for what leaves them.
     let is_host = |bound: &BoundLaunch| team.device(bound.launch.part).kind() == DeviceKind::Host;
     launches.sort_by_key(is_host);
-    let mut rims = Vec::new();
-    for bound in &launches {
+    let (mut cores, mut rims) = (Vec::new(), Vec::new());
+    for (at, bound) in launches.iter().enumerate() {
         let PartLaunch { part, region, pieces, core, .. } = bound.launch;
         let core = match overlap {
             OverlapCapability::None => *region,
@@ -175,22 +175,69 @@ fn queue(work: &mut ScheduleBuilder, exchange: Exchange, mut launches: Vec<Bound
             _ => Region::from_fn(core.rank(), |_| (0, 0)),
         };
         if is_host(bound) {
+            work.extend(together(std::mem::take(&mut cores)));
             work.extend(std::mem::take(&mut dispatch));
         }
         let whole = [RegionBox { cells: *region, origin: *region.start() }];
         for piece in if pieces.is_empty() { &whole[..] } else { pieces } {
             let inside = piece.cells.intersect(&core);
             if !inside.is_empty() {
-                work.push(bound.over(&team, (&inside, &piece.origin_of(&inside)))?);
+                cores.push((at, bound.over(&team, (&inside, &piece.origin_of(&inside)))?));
             }
             for rim in piece.cells.subtract(&inside) {
                 let command = bound.over(&team, (&rim, &piece.origin_of(&rim)))?;
-                rims.push(command.on(rim_stream(&team, &join, *part)));
+                rims.push((at, command.on(rim_stream(&team, &join, *part))));
             }
         }
     }
-    [dispatch, arrival, rims, join].into_iter().for_each(|part| work.extend(part));
+    [together(cores), dispatch, arrival, together(rims), join].into_iter().for_each(|part| work.extend(part));
     Ok(())
+}
+
+/// Launches with so many points begin for longer than they run.
+const FEW_POINTS: usize = 1 << 17;
+
+/// Launches, each with the number of what it computes boxes of, as commands. Small ones of one kernel that
+/// follow each other on one stream of a GPU are one: boxes of one thing have nothing to do with each other,
+/// others share no memory that is written.
+fn together(launches: impl IntoIterator<Item = (usize, Command)>) -> Schedule {
+    let is_small = |command: &Command| {
+        let is_small = |job: &Job| {
+            let is_pointwise = matches!(job.program.kernel().kernel().form, Form::Elementwise { .. });
+            is_pointwise && job.launch.points() <= FEW_POINTS
+        };
+        matches!(&command.op, Op::Launch { device, job } if device.has_streams() && is_small(job))
+    };
+    let uses = |user: &Command, writer: &Command| {
+        let used = user.op.memory();
+        writer.op.writes().any(|memory| used.iter().any(|(_, used, _)| used.id == memory.id))
+    };
+    let mut runs: Vec<Vec<(usize, Command)>> = Vec::new();
+    for (of, command) in launches {
+        let joins = |(other, before): &(usize, Command)| match (&before.op, &command.op) {
+            (Op::Launch { device, job }, Op::Launch { device: on, job: next }) => {
+                let is_alike = device == on && before.stream == command.stream;
+                let is_free = *other == of || !uses(before, &command) && !uses(&command, before);
+                is_alike && Arc::ptr_eq(&job.program, &next.program) && is_small(before) && is_free
+            }
+            _ => false,
+        };
+        match runs.last_mut().filter(|run| is_small(&command) && run.iter().all(joins)) {
+            Some(run) => run.push((of, command)),
+            None => runs.push(vec![(of, command)]),
+        }
+    }
+    let one = |mut run: Vec<(usize, Command)>| {
+        let jobs = run.iter().flat_map(|(_, command)| command.op.jobs().to_vec()).collect();
+        let (_, first) = run.swap_remove(0);
+        match &first.op {
+            Op::Launch { device, .. } if !run.is_empty() => {
+                Command { op: Op::BatchedLaunch { device: device.clone(), jobs }, ..first }
+            }
+            _ => first,
+        }
+    };
+    runs.into_iter().map(one).collect()
 }
 
 /// The stream of a part's launches that come after the exchange has arrived there, beside what is still
@@ -346,23 +393,29 @@ impl ScheduleBuilder {
         let team = self.team.clone();
         match cells {
             CopiedCells::Owned => {
-                self.extend(from.copy_owned(&team, dtype, &to)?);
+                self.copies(from.copy_owned(&team, dtype, &to)?);
                 Ok(())
             }
             CopiedCells::Current => {
                 let (copies, halo) = from.copy_current(&team, dtype, &to)?;
-                self.extend(copies);
+                self.copies(copies);
                 self.updated_halos.push((to, halo));
                 Ok(())
             }
             CopiedCells::Outside(window) => {
                 let frame = ArrayWindow { base: Arc::clone(&from.dist), window: *window };
                 let halo = to.valid_halo();
-                self.extend(from.copy_boxes(&team, dtype, &to, |part| frame.outside(part, &halo))?);
+                let boxes = |part| frame.outside(part, &halo);
+                self.copies(from.copy_boxes(&team, dtype, &to, boxes)?);
                 Ok(())
             }
             CopiedCells::Window(window) => self.copy_window(&from, &to, dtype, window),
         }
+    }
+
+    /// Adds copies of boxes that have nothing to do with each other.
+    fn copies(&mut self, copies: Schedule) {
+        self.extend(together(copies.into_iter().map(|copy| (0, copy))));
     }
 
     /// Copies an array that is distributed like a window to the cells of the window.
@@ -381,6 +434,7 @@ impl ScheduleBuilder {
             true => ComputeRegion::owned(&value.dist),
             false => frame.regions(&value.dist, &halo, &vec![false; window.rank()])?,
         };
+        let mut copies = Schedule::new();
         for (part, zone) in regions.iter().enumerate() {
             let (Some(from), Some(to)) = (value.place(&team, part), whole.place(&team, part)) else {
                 continue;
@@ -396,8 +450,9 @@ impl ScheduleBuilder {
             let mut into = to.view(&Index::from_fn(window.rank(), first));
             into.strides.iter_mut().zip(steps.iter()).for_each(|(stride, step)| *stride *= step);
             let ends = ((from.view(zone.bounds.start()), &from), (into, &to));
-            self.push(copy_views(&zone.bounds.extents(), ends, CopyMode { dtype, add: false })?);
+            copies.push(copy_views(&zone.bounds.extents(), ends, CopyMode { dtype, add: false })?);
         }
+        self.copies(copies);
         self.updated_halos.push((Arc::clone(whole), self.valid_halo(whole).min(&halo)));
         Ok(())
     }

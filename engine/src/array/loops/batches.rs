@@ -124,7 +124,7 @@ pub(crate) fn together_with<'s>(
 fn add<'c>(graph: &mut StreamGraphBuilder<'c>, command: &'c Command) -> Result<bool> {
     let Command { stream, op, .. } = command;
     match op {
-        Op::Launch { device, .. } | Op::BatchedCopy { device, .. } => {
+        Op::Launch { device, .. } | Op::BatchedLaunch { device, .. } => {
             graph.launch(device, *stream, op.jobs())?;
         }
         Op::Transfer { from_device, from, from_offset, to_device, to, to_offset, bytes } => {
@@ -178,7 +178,7 @@ pub(crate) fn batches(
     for Command { stream, op, numbers } in schedule {
         let (device, jobs) = match op {
             Op::Launch { device, job } => (device, vec![job]),
-            Op::BatchedCopy { device, jobs } => (device, jobs),
+            Op::BatchedLaunch { device, jobs } => (device, jobs),
             op => {
                 // Launches need not be queued before commands that touch no device.
                 if !op.is_host_only() {

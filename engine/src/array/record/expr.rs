@@ -59,6 +59,8 @@ pub(crate) enum WholeOp {
     Redistribute,
     /// A pass of a Fourier transform over the first operand, with the factors that are the second.
     Butterflies(Butterflies),
+    /// All passes of Fourier transforms over the first operand, with the factors of each that are the others.
+    Fourier(Arc<FourierLines>),
     /// The first operand, but for a place where its elements are those of the second.
     Update(UpdatedCells),
     /// The first operand's elements, a line, at the indices that are the second's.
@@ -103,6 +105,17 @@ pub(crate) struct Butterflies {
     pub from: usize,
     pub span: usize,
     /// With conjugated roots and factors.
+    pub is_inverse: bool,
+    /// The factor of the results, if any.
+    pub scale: Option<Scalar>,
+}
+
+/// Fourier transforms along a dimension that is divided among no parts, of arrays of pairs, in passes of these
+/// radices. Each but the last has factors.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct FourierLines {
+    pub axis: usize,
+    pub radices: Vec<usize>,
     pub is_inverse: bool,
     /// The factor of the results, if any.
     pub scale: Option<Scalar>,
@@ -201,6 +214,7 @@ impl<N, V> Expr<N, V> {
             Expr::Fill(_) | Expr::Constant(_) | Expr::Number(..) => 0,
             Expr::View { .. } | Expr::Reduce { .. } => 0,
             Expr::Whole(WholeOp::Butterflies(pass), _) => 4 * pass.radix as u32,
+            Expr::Whole(WholeOp::Fourier(lines), _) => 4 * lines.radices.iter().sum::<usize>() as u32,
             Expr::Whole(..) | Expr::Joined(_) | Expr::Reshaped { .. } | Expr::Moved { .. } => 0,
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use partita_kernels::{DType, FoldOp, MAX_RANK};
 
 use crate::array::Array;
-use crate::array::record::expr::{AxisScan, AxisSort, Butterflies, Expr, NodeLayout, WholeOp};
+use crate::array::record::expr::{AxisScan, AxisSort, Butterflies, Expr, FourierLines, NodeLayout, WholeOp};
 use crate::array::record::node::Node;
 use crate::error::{Error, Result};
 
@@ -133,18 +133,22 @@ impl Array {
 
 impl Array {
     /// This array of pairs after one pass; dimension `pass.from` is divided among no parts.
-    pub(crate) fn butterflies(&self, pass: Butterflies, factors: Option<&Array>) -> Result<Array> {
-        let (rank, Butterflies { from, span, .. }) = (self.rank(), pass);
-        let order = (0..rank).map(|d| match d {
-            d if d >= from && d < from + span => d + 1,
-            d if d == from + span => from,
-            d => d,
-        });
-        let dist = self.transpose(&order.collect::<Vec<usize>>()).distribution()?;
-        debug_assert_eq!(dist.grid().shape()[from + span], 1, "a pass reads all cells of its dimension");
-        let (shape, dist) = (dist.shape(), dist.restricted(&dist.global())?);
-        let operands = [Some(self), factors].into_iter().flatten().map(|x| Arc::clone(&x.node)).collect();
+    pub(crate) fn butterflies(&self, pass: Butterflies, factors: &Array) -> Result<Array> {
+        let dist = pass.result(&*self.distribution()?)?;
+        let shape = dist.shape();
+        let operands = [self, factors].map(|x| Arc::clone(&x.node)).to_vec();
         let (node, expr) = (&self.node, Expr::Whole(WholeOp::Butterflies(pass), operands));
         Ok(Array::recording(Node::lazy(shape, node.dtype, &node.team, expr, NodeLayout::known(dist))))
+    }
+
+    /// This array of pairs with the lines along a dimension, which is divided among no parts, transformed.
+    /// The factors of each pass but the last.
+    pub(crate) fn fourier_lines(&self, lines: FourierLines, factors: &[Array]) -> Result<Array> {
+        self.recorded()?;
+        let dist = self.distribution()?;
+        let dist = dist.restricted(&dist.global())?;
+        let operands = [self].into_iter().chain(factors).map(|x| Arc::clone(&x.node)).collect();
+        let (node, expr) = (&self.node, Expr::Whole(WholeOp::Fourier(Arc::new(lines)), operands));
+        Ok(Array::recording(Node::lazy(node.shape, node.dtype, &node.team, expr, NodeLayout::known(dist))))
     }
 }

@@ -90,7 +90,7 @@ fn domain_of(expr: &NodeExpr, shape: &Index) -> Option<Arc<Domain>> {
                 operands.next()?.filter(fits)
             }
             WholeOp::Take => operands.nth(1)?.filter(fits),
-            WholeOp::Listed(_) | WholeOp::Butterflies(_) | WholeOp::Compress(_) => None,
+            WholeOp::Listed(_) | WholeOp::Butterflies(_) | WholeOp::Fourier(_) | WholeOp::Compress(_) => None,
         },
         Expr::Fill(_)
         | Expr::Constant(_)

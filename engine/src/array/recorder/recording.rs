@@ -144,6 +144,11 @@ pub fn record(step: impl FnOnce() -> Result<()>) -> Result<Schedule> {
     Ok(recorder.end().commands.unwrap_or_default())
 }
 
+/// True on a thread that runs the step of a [`Loop`](crate::array::Loop), which cannot read elements.
+pub fn is_recording() -> bool {
+    Recorder::current().is_recording()
+}
+
 /// Runs a function as if no step of a `Loop` were under way: no replay repeats what it does.
 pub fn outside_step<T>(work: impl FnOnce() -> T) -> T {
     Recorder::default().within(work)

@@ -1,6 +1,6 @@
 //! The distribution in which the lines along a dimension are transformed.
 
-use crate::array::Array;
+use crate::array::{Array, Map, NodeLayout};
 use crate::error::Result;
 use crate::index::Distribution;
 
@@ -26,17 +26,27 @@ pub fn choose(x: &Array, axis: usize, radices: &[usize]) -> Result<Layout> {
     let others = (0..pairs).filter(|&d| d != axis);
     let longest = others.max_by_key(|&d| (shape[d], std::cmp::Reverse(d)));
     if let Some(other) = longest.filter(|&d| shape[d] >= parts) {
-        return Ok(Layout::Lines(x.redistribute(&divided(x, other)?)));
+        return Ok(Layout::Lines(moved(x, divided(x, other)?)?));
     }
     match middle(radices).filter(|&(_, first, rest)| first.min(rest) >= parts) {
         Some((split, first, rest)) => {
             let mut split_shape = shape.to_vec();
             split_shape.splice(axis..=axis, [first, rest]);
             let two = x.reshape(&split_shape);
-            Ok(Layout::Stages { x: two.redistribute(&divided(&two, axis + 1)?), split })
+            Ok(Layout::Stages { x: moved(&two, divided(&two, axis + 1)?)?, split })
         }
         _ => Ok(Layout::Together(together(x)?)),
     }
+}
+
+/// On a distribution of blocks. Cyclic parts that divide as these do stay where they are, but as blocks.
+fn moved(x: &Array, blocks: Distribution) -> Result<Array> {
+    let found = x.redistribute(&blocks);
+    if found.distribution()?.is_block() {
+        return Ok(found);
+    }
+    let (node, layout) = (&found.node, NodeLayout::known(blocks));
+    Ok(Array::of(node.view(node.shape, Map::identity(x.rank()), layout)))
 }
 
 /// After so many passes about half of the work is done; what these and the others multiply to.

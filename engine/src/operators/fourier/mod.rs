@@ -18,7 +18,7 @@ use std::ops::Range;
 
 use partita_kernels::{DType, MAX_RANK, Scalar};
 
-use crate::array::{Array, Butterflies};
+use crate::array::{Array, Butterflies, FourierLines};
 use crate::error::{Error, Result};
 use layout::Layout;
 pub use lengths::Direction;
@@ -119,8 +119,8 @@ fn along(x: &Array, axis: usize, direction: Direction, scale: f64) -> Result<Arr
         return Ok(found.reshape(&shape));
     }
     match layout::choose(x, axis, &radices)? {
-        Layout::Lines(x) => run.passes(&x, axis, &radices, 0..radices.len()),
-        Layout::Together(x) => Ok(run.passes(&x, axis + 1, &radices, 0..radices.len())?.squeeze(&[0])),
+        Layout::Lines(x) => run.passes(&x, axis, &radices),
+        Layout::Together(x) => Ok(run.passes(&x, axis + 1, &radices)?.squeeze(&[0])),
         Layout::Stages { x, split } => run.stages(&x, axis, &radices, split),
     }
 }
@@ -133,40 +133,27 @@ struct Run {
 }
 
 impl Run {
-    /// Some of the passes along a dimension that is not divided. Of those that come after others, the
-    /// dimension holds what is left to transform.
-    fn passes(self, x: &Array, axis: usize, radices: &[usize], which: Range<usize>) -> Result<Array> {
-        let whole = x.shape();
-        let (mut found, mut left, mut done) = (x.clone(), whole[axis], 1);
-        for at in which {
-            let radix = radices[at] as i64;
-            left /= radix;
-            let split = spliced(&whole, axis, &[radix, left, done]);
-            let factors = (left > 1).then(|| factors::of(x, radix, &[left])).transpose()?;
-            found = self.pass(&found.reshape(&split), (axis, 1), factors, at + 1 == radices.len())?;
-            done *= radix;
-            found = found.reshape(&whole);
+    /// Passes along a dimension that is not divided. Of those that come after others, the dimension holds what
+    /// is left to transform.
+    fn passes(self, x: &Array, axis: usize, radices: &[usize]) -> Result<Array> {
+        let mut left = x.shape()[axis];
+        let mut factors = Vec::with_capacity(radices.len());
+        for &radix in radices {
+            left /= radix as i64;
+            if left > 1 {
+                factors.push(factors::of(x, radix as i64, &[left])?);
+            }
         }
-        Ok(found)
+        let is_inverse = self.direction == Direction::Inverse;
+        let scale = (self.scale != 1.0).then(|| Scalar::from_f64(x.dtype(), self.scale));
+        x.fourier_lines(FourierLines { axis, radices: radices.to_vec(), is_inverse, scale }, &factors)
     }
 
-    /// One pass.
-    fn pass(
-        self,
-        x: &Array,
-        (from, span): (usize, usize),
-        factors: Option<Array>,
-        is_last: bool,
-    ) -> Result<Array> {
+    /// One of the first passes of lines that are divided among the parts.
+    fn pass(self, x: &Array, from: usize, factors: &Array) -> Result<Array> {
         x.recorded()?;
-        let pass = Butterflies {
-            radix: x.shape()[from] as usize,
-            from,
-            span,
-            is_inverse: self.direction == Direction::Inverse,
-            scale: (is_last && self.scale != 1.0).then(|| Scalar::from_f64(x.dtype(), self.scale)),
-        };
-        x.butterflies(pass, factors.as_ref())
+        let (radix, is_inverse) = (x.shape()[from] as usize, self.direction == Direction::Inverse);
+        x.butterflies(Butterflies { radix, from, span: 2, is_inverse, scale: None }, factors)
     }
 
     /// Lines that are divided among the parts: `x` has the dimension as two, of which the second, divided, is
@@ -180,7 +167,7 @@ impl Run {
             left /= radix;
             let split = spliced(&spliced(&whole, axis + 1, &[rest, done]), axis, &[radix, left]);
             let factors = factors::of(x, radix, &[left, rest])?;
-            found = self.pass(&found.reshape(&split), (axis, 2), Some(factors), false)?;
+            found = self.pass(&found.reshape(&split), axis, &factors)?;
             done *= radix;
             // The cells left, those of the other stage, and those done.
             let merged = spliced(&spliced(&whole, axis + 1, &[rest, done]), axis, &[left]);
@@ -191,7 +178,7 @@ impl Run {
         let turned = spliced(&turned, axis + 1, &[done]);
         let found = found.reshape(&turned);
         let found = found.redistribute(&layout::divided(&found, axis + 1)?);
-        let found = self.passes(&found, axis, radices, split..radices.len())?;
+        let found = self.passes(&found, axis, &radices[split..])?;
         let mut shape = turned.to_vec();
         shape.splice(axis..axis + 2, [rest * done]);
         Ok(found.reshape(&shape))

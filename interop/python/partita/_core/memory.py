@@ -97,7 +97,7 @@ def team_of(team: Team | None, device: OnDevice) -> Team | None:
     return team if device is None else device if isinstance(device, Team) else Team(None, device)
 
 
-#: Distributions over default teams, by shape: a few, as programs make many arrays of few shapes.
+#: Distributions over teams, by shape: a few, as programs make many arrays of few shapes.
 _places: dict[tuple[int, ...], tuple[Team, Distribution]] = {}
 _MOST_PLACES = 64
 
@@ -105,11 +105,9 @@ _MOST_PLACES = 64
 def placed(name: str, shape: Shape, dist: Distribution | None, team: Team | None) -> Distribution:
     """The distribution to make an array on."""
     extents = shape_of(shape)
-    if dist is None and team is not None:
-        return Distribution(extents, team=team)
     if dist is None:
         # Not the same for ever: the program may set another, or load MPI.
-        team = _native.get_default_team()
+        team = _native.get_default_team() if team is None else team
         found = _places.get(extents)
         if found is None or found[0] != team:
             if len(_places) >= _MOST_PLACES:
@@ -152,6 +150,13 @@ def _packed(host: Any) -> Any:
     return np.ascontiguousarray(host, dtype=host.dtype.newbyteorder("=")).reshape(-1).view(np.uint8)
 
 
+def of_elements(elements: Any, dtype: DType, dist: Distribution | None = None, team: Team | None = None) -> _native.Array:
+    """A copy of one of NumPy's arrays, of a type of ours."""
+    whole = placed("asarray", elements.shape, dist, team)
+    running, data = step.get(), _packed(elements)
+    return running.constants.array(whole, dtype.name, data) if running else _native.Array.from_bytes(whole, dtype.name, data)
+
+
 def of_host(obj: Any, dtype: Any = None, dist: Distribution | None = None, team: Team | None = None) -> _native.Array:
     """A copy of anything that NumPy makes an array of."""
     import numpy as np
@@ -168,8 +173,7 @@ def of_host(obj: Any, dtype: Any = None, dist: Distribution | None = None, team:
         # A number, which the engine knows as a constant. NaN go by their bits.
         native = _native.Array.full(whole, kind.name, host.item())
         return native if dtype is None else native.cast(as_dtype(dtype).name)
-    running, data = step.get(), _packed(host)
-    native = running.constants.array(whole, kind.name, data) if running else _native.Array.from_bytes(whole, kind.name, data)
+    native = of_elements(host, kind, whole)
     return native if dtype is None else native.cast(as_dtype(dtype).name)
 
 

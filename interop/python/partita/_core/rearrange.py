@@ -259,11 +259,19 @@ def concatenate(
     if any(x.ndim != first.ndim or other != rest[0] for x, other in zip(given, rest, strict=True)):
         shapes = ", ".join(str(x.shape) for x in given)
         raise ValueError(f"concatenate: expected shapes that agree in all dimensions but {d}, given {shapes}")
-    common = result_type(*(x.dtype for x in given)) if dtype is None else as_dtype(dtype)
-    if dtype is not None and not all(can_cast(x.dtype, common, casting) for x in given):
-        raise TypeError(f"concatenate: expected arrays that can be cast to {common.name} with {casting!r}, given others; use astype")
-    made = type(first)(_native.Array.concatenate([x.astype(common, copy=False)._native for x in given], d))
+    made = type(first)(_native.Array.concatenate(_in_one_type("concatenate", given, dtype, casting), d))
     return made if out is None else write("concatenate", out, made, casting=casting)
+
+
+def _in_one_type(name: str, arrays: Sequence[A], dtype: Any, casting: str) -> list[_native.Array]:
+    """The arrays in ``dtype``, by the rule ``casting``, or in the type that holds the values of all."""
+    dtypes = [x.dtype for x in arrays]
+    if dtype is None and dtypes.count(dtypes[0]) == len(dtypes):
+        return [x._native for x in arrays]
+    common = result_type(*dtypes) if dtype is None else as_dtype(dtype)
+    if dtype is not None and not all(can_cast(kind, common, casting) for kind in dtypes):
+        raise TypeError(f"{name}: expected arrays that can be cast to {common.name} with {casting!r}, given others; use astype")
+    return [x.astype(common, copy=False)._native for x in arrays]
 
 
 def stack(
@@ -275,7 +283,8 @@ def stack(
         shapes = ", ".join(str(x.shape) for x in given) or "none"
         raise ValueError(f"stack: expected arrays of one shape, given {shapes}")
     at = one_axis("stack", axis, given[0].ndim + 1)
-    return concatenate([expand_dims(x, axis) for x in given], at, out, dtype=dtype, casting=casting)
+    made = type(given[0])(_native.Array.stack(_in_one_type("stack", given, dtype, casting), at))
+    return made if out is None else write("stack", out, made, casting=casting)
 
 
 def unstack(x: A, /, axis: int = 0) -> tuple[A, ...]:
@@ -316,9 +325,9 @@ def roll(a: A, shift: int | Sequence[int], axis: Axes = None) -> A:
     Of blocks the result is a view; where the distribution is periodic, a halo holds the elements that wrap around.
     """
     a = array_of("roll", a)
-    if axis is None:
+    if axis is None and a.ndim != 1:
         return reshape(roll(ravel(a), sum(_tuple(shift)), 0), a.shape)
-    axes, shifts = _tuple(axis), _tuple(shift)
+    axes, shifts = _tuple(0 if axis is None else axis), _tuple(shift)
     if len(axes) != len(shifts) and 1 not in (len(axes), len(shifts)):
         raise ValueError(f"roll: expected as many shifts as axes, given {shift} and {axis}")
     count = max(len(axes), len(shifts))

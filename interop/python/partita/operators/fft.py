@@ -23,11 +23,11 @@ from .._api.create import arange, zeros
 from .._core.array import Array
 from .._core.base import array_of
 from .._core.dtypes import as_dtype, complex64, complex128, float16, float32
-from .._core.rearrange import concatenate, flip, roll
+from .._core.rearrange import concatenate, roll
 from .._core.views.index import one_axis
 from .._core.views.indexing import finished
 from .._core.watch import in_step, is_watched, watch, watched
-from .._core.rules import conj, real
+from .._core.rules import conj
 
 __all__ = [
     "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "irfft", "irfft2",
@@ -72,28 +72,30 @@ def _axes(name: str, x: Array, s: Sequence[int | None] | None, axes: Sequence[in
     return [(axis, x.shape[axis] if n is None or n == -1 else int(n)) for axis, n in zip(chosen, lengths, strict=True)]
 
 
-def _transformed(name: str, x: Array, axes: list[tuple[int, int]], norm: Norm, inverse: bool, word: str = "fft") -> Array:
+def _transformed(name: str, x: Array, axes: list[tuple[int, int]], norm: Norm, inverse: bool) -> Array:
     x = _complex(x)
     for axis, n in axes:
         x = _resized(name, x, n, axis)
-    scale = _scale(name, norm, math.prod(n for _, n in axes), inverse)
+    scale, word = _scale(name, norm, math.prod(n for _, n in axes), inverse), "ifft" if inverse else "fft"
+    return _checked(word, x, tuple({axis for axis, _ in axes}), lambda: _passes(x, [axis for axis, _ in axes], scale, inverse))
+
+
+def _checked(word: str, x: Array, axes: tuple[int, ...], transform: Callable[[], Array]) -> Array:
+    """A transform of `x` along axes, watched for conditions that raise."""
+    if not in_step():
+        # Nothing is fused with what is transformed, and short chains are found again in the cache.
+        x.eval()
     if watch.count and is_watched():
-        word, lines = f"i{word}" if inverse else word, {"axis": tuple({axis for axis, _ in axes}), "keepdims": True}
-        return watched(word, (x,), _passes, x, axes, scale, inverse, lines=lines)  # type: ignore[no-any-return]
-    return _passes(x, axes, scale, inverse)
+        return watched(word, (x,), transform, lines={"axis": axes, "keepdims": True})  # type: ignore[no-any-return]
+    return transform()
 
 
-def _passes(x: Array, axes: list[tuple[int, int]], scale: float, inverse: bool) -> Array:
+def _passes(x: Array, axes: list[int], scale: float, inverse: bool) -> Array:
     # An axis that is named twice is transformed twice.
     while axes:
-        once = list(dict.fromkeys(axis for axis, _ in axes))
-        if not in_step():
-            # Nothing is fused with what is transformed, and short chains are found again in the cache.
-            x.eval()
-        x = type(x)(x._native.fourier(once, inverse, scale))
-        for axis in once:
-            axes = [*axes]
-            axes.remove(next(pair for pair in axes if pair[0] == axis))
+        once = list(dict.fromkeys(axes))
+        x = Array(x._native.fourier(once, inverse, scale))
+        axes = [axis for at, axis in enumerate(axes) if axis in axes[:at]]
         scale = 1.0
     return x
 
@@ -105,9 +107,15 @@ def _given(name: str, a: Any) -> Array:
     return x  # type: ignore[no-any-return]
 
 
+def _one(name: str, x: Array, n: int | None, axis: int) -> tuple[int, int]:
+    """An axis counted from 0, and the length to be transformed."""
+    axis = one_axis(name, axis, x.ndim)
+    return axis, x.shape[axis] if n is None or n == -1 else int(n)
+
+
 def _line(name: str, a: Any, n: int | None, axis: int, norm: Norm, out: Any, inverse: bool) -> Array:
     x = _given(name, a)
-    return finished(name, _transformed(name, x, _axes(name, x, [n], [axis]), norm, inverse), out)
+    return finished(name, _transformed(name, x, [_one(name, x, n, axis)], norm, inverse), out)
 
 
 def fft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Array:
@@ -155,9 +163,9 @@ def rfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: A
     """The first ``n // 2 + 1`` elements of `fft` of real numbers, which determine the others."""
     x = _reals("fft.rfft", a)
     axis = one_axis("fft.rfft", axis, x.ndim)
-    n = x.shape[axis] if n is None else n
-    whole = _transformed("fft.rfft", x, [(axis, n)], norm, False, f"rfft_n_{'odd' if n % 2 else 'even'}")
-    return finished("fft.rfft", _resized("fft.rfft", whole, n // 2 + 1, axis), out)
+    x = _resized("fft.rfft", x, x.shape[axis] if n is None else n, axis)
+    scale, word = _scale("fft.rfft", norm, x.shape[axis], False), f"rfft_n_{'odd' if x.shape[axis] % 2 else 'even'}"
+    return finished("fft.rfft", _checked(word, x, (axis,), lambda: Array(x._native.fourier_of_reals(axis, scale))), out)
 
 
 def _reals(name: str, a: Any) -> Array:
@@ -179,9 +187,8 @@ def _mirrored(name: str, a: Any, n: int | None, axis: int, norm: Norm, out: Any)
     n = 2 * (x.shape[axis] - 1) if n is None else n
     if n < 1:
         raise ValueError(f"{name}: expected at least one element along the axis, given {n}")
-    half = _resized(name, x, n // 2 + 1, axis)
-    mirrored = conj(flip(half[(*[slice(None)] * axis, slice(1, (n + 1) // 2))], axis=axis))
-    return finished(name, real(_transformed(name, concatenate([half, mirrored], axis), [(axis, n)], norm, True, "rfft")), out)
+    half, scale = _resized(name, x, n // 2 + 1, axis), _scale(name, norm, n, True)
+    return finished(name, _checked("irfft", half, (axis,), lambda: Array(half._native.fourier_to_reals(axis, n, scale))), out)
 
 
 def rfftn(a: Any, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = None, out: Any = None) -> Array:

@@ -45,6 +45,45 @@ fn plain_result(made: partita::Array) -> PyResult<Array> {
     Ok(Array::of(Typed::from(made)))
 }
 
+/// [`Array::plain`] where one of the two is complex: sums, products and quotients.
+fn plain_complex(
+    py: Python<'_>,
+    name: &str,
+    a: Typed,
+    other: &Bound<'_, PyAny>,
+    swapped: bool,
+) -> PyResult<Option<Array>> {
+    let dtype = a.element.dtype();
+    let element = Element::Complex(dtype);
+    if !matches!(name, "add" | "subtract" | "multiply" | "divide")
+        || !matches!(dtype, DType::F32 | DType::F64)
+    {
+        return Ok(None);
+    }
+    let is_number = other.is_exact_instance_of::<PyComplex>()
+        || other.is_exact_instance_of::<PyFloat>()
+        || other.is_exact_instance_of::<PyInt>();
+    let b = match (other.cast_exact::<Array>(), is_number) {
+        (Ok(other), _) => other.get().operand(py)?,
+        (Err(_), true) => match number(other, element) {
+            Ok(number) => a.constant(element, number).map_err(raised)?,
+            Err(_) => return Ok(None),
+        },
+        (Err(_), false) => return Ok(None),
+    };
+    if b.element.dtype() != dtype {
+        return Ok(None);
+    }
+    let (Some(a), Some(b)) = (a.cast(element).map_err(raised)?, b.cast(element).map_err(raised)?) else {
+        return Ok(None);
+    };
+    let (a, b) = if swapped { (b, a) } else { (a, b) };
+    let Some(found) = complex::op2(name, &a.array, &b.array).map_err(raised)? else { return Ok(None) };
+    let made = a.outcome(found);
+    made.array.recorded().map_err(raised)?;
+    Ok(Some(Array::of(made)))
+}
+
 impl Array {
     /// A function of two arguments, where no rule of NumPy's has to decide: both are arrays of one type, or
     /// the other, which stands first if `swapped`, is a number of Python that the type holds. None for all
@@ -56,7 +95,9 @@ impl Array {
         other: &Bound<'_, PyAny>,
         swapped: bool,
     ) -> PyResult<Option<Array>> {
-        let Typed { array: a, element: Element::Real(dtype) } = self.operand(py)? else { return Ok(None) };
+        let own = self.operand(py)?;
+        let Element::Real(dtype) = own.element else { return plain_complex(py, name, own, other, swapped) };
+        let a = own.array.clone();
         if let ("power", false, Ok(exponent)) = (name, swapped, other.cast_exact::<PyInt>()) {
             // Squares are products, and no other power of an integer is plain.
             match exponent.extract::<i64>() {
@@ -78,8 +119,14 @@ impl Array {
                 Ok(number) => Typed::from(partita::array::Operand::operand(&number, &a)),
                 Err(_) => return Ok(None),
             },
+            Err(_) if other.is_exact_instance_of::<PyComplex>() => {
+                return plain_complex(py, name, own, other, swapped);
+            }
             Err(_) => return Ok(None),
         };
+        if b.element == Element::Complex(dtype) {
+            return plain_complex(py, name, own, other, swapped);
+        }
         if b.element != Element::Real(dtype) {
             return Ok(None);
         }
@@ -308,6 +355,17 @@ impl Array {
         part_handle::parts(py, &self.value(py)?)
     }
 
+    /// The only part, if its memory is the host's and has all elements in order, of a type that NumPy knows.
+    fn lone_part(&self, py: Python<'_>) -> PyResult<Option<Py<Part>>> {
+        let value = self.value(py)?;
+        let team = value.array.team();
+        let is_known = team.size() == 1 && team.is_on_host() && value.element != Element::Real(DType::BF16);
+        if !is_known || value.shape().rank() == 0 || !value.array.distribution().map_err(raised)?.is_block() {
+            return Ok(None);
+        }
+        Ok(part_handle::parts(py, &value)?.pop())
+    }
+
     /// Lends the memory of the parts to be written, or those of the view of the array that `view()` makes.
     #[pyo3(signature = (view = None))]
     fn lend(slf: Py<Array>, py: Python<'_>, view: Option<Py<PyAny>>) -> PyResult<Lending> {
@@ -411,12 +469,27 @@ impl Array {
         }
     }
 
-    /// The Fourier transform along axes of complex numbers, or its inverse, times a number. Computes.
+    /// The Fourier transform along axes of complex numbers, or its inverse, times a number.
     fn fourier(&self, py: Python<'_>, axes: Vec<usize>, inverse: bool, scale: f64) -> PyResult<Array> {
         let value = self.value(py)?;
         let direction = if inverse { Direction::Inverse } else { Direction::Forward };
         let transform = || value.with(fourier::transformed(&value.array, &axes, direction, scale));
         detached(py, transform).map(Array::of)
+    }
+
+    /// The first half of the Fourier transform along an axis of real numbers, times a number.
+    fn fourier_of_reals(&self, py: Python<'_>, axis: usize, scale: f64) -> PyResult<Array> {
+        let value = self.value(py)?;
+        let found = detached(py, || complex::fourier::of_reals(&value.array, axis, scale))?;
+        let element = Element::Complex(found.dtype());
+        Ok(Array::of(Typed { array: found, element }))
+    }
+
+    /// The inverse, times a number: so many real numbers.
+    fn fourier_to_reals(&self, py: Python<'_>, axis: usize, n: i64, scale: f64) -> PyResult<Array> {
+        let value = self.value(py)?;
+        detached(py, || complex::fourier::to_reals(&value.array, axis, n, scale))
+            .map(|found| Array::of(found.into()))
     }
 
     /// The elements of each line along an axis in order, or their positions.
@@ -570,6 +643,18 @@ impl Array {
         };
         let axes = value.strides(axes.into_iter().map(along).collect());
         detached(py, || value.with(value.array.rearranged(&axes))).map(Array::of)
+    }
+
+    /// The arrays one behind the other along a new dimension.
+    #[staticmethod]
+    fn stack(py: Python<'_>, arrays: Vec<Bound<'_, Array>>, axis: usize) -> PyResult<Array> {
+        let values = arrays.iter().map(|array| array.get().operand(py)).collect::<PyResult<Vec<_>>>()?;
+        let arrays: Vec<&partita::Array> = values.iter().map(|value| &value.array).collect();
+        let stacked = partita::Array::stack(&arrays, axis);
+        match values.first() {
+            Some(first) => recorded(first, stacked),
+            None => plain_result(stacked),
+        }
     }
 
     /// The arrays one behind the other along a dimension.

@@ -6,6 +6,7 @@ use pyo3::types::{PyBool, PyFloat, PyInt};
 
 use crate::foreign::array_object::{ArrayObject, Known, Link, forget, native, unwatched};
 use crate::python::arrays::selection::Selection;
+use crate::python::operators::elements;
 
 /// An array that a key selects from, and what it selects.
 struct Keyed<'py> {
@@ -44,6 +45,12 @@ fn keyed<'py>(x: &Bound<'py, PyAny>, key: &Bound<'py, PyAny>) -> PyResult<Option
 
 /// `x[key]`: a view, or of integers alone the element as it is now. None where Python decides.
 pub fn selected<'py>(x: &Bound<'py, PyAny>, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if let (Some(_), Some(known)) = (ArrayObject::of(key)?, unwatched(x.py()))
+        && let (Some(own), Some(key)) = (native(known, x)?, native(known, key)?)
+        && let Some(chosen) = elements::chosen(x.py(), own.get(), key.get())?
+    {
+        return known.result(x, chosen).map(Some);
+    }
     let Some(Keyed { array, selection, within }) = keyed(x, key)? else { return Ok(None) };
     let known = Known::get(x.py())?;
     if selection.is_element() {
@@ -73,8 +80,12 @@ pub fn assigned<'py>(
 ) -> PyResult<bool> {
     let py = x.py();
     let Some(known) = unwatched(py) else { return Ok(false) };
-    if ArrayObject::of(x)?.is_none_or(|array| array.is_readonly()) {
-        return Ok(false);
+    let Some(object) = ArrayObject::of(x)?.filter(|array| !array.is_readonly()) else { return Ok(false) };
+    if ArrayObject::of(key)?.is_some() && object.link().is_none() {
+        let (Some(own), Some(key)) = (native(known, x)?, native(known, key)?) else { return Ok(false) };
+        let value = native(known, value)?.map_or_else(|| value.clone(), Bound::into_any);
+        forget(x)?;
+        return elements::assign(py, own.get(), key.get(), &value);
     }
     let Some(Keyed { array, selection, within }) = keyed(x, key)? else { return Ok(false) };
     if selection.is_empty() {
@@ -94,8 +105,7 @@ pub fn assigned<'py>(
         target.get().assign_number(py, &selection, value)?;
         return Ok(true);
     }
-    let is_plain = selection.is_ordered() && !selection.is_element();
-    let Some(given) = ArrayObject::of(value)?.filter(|_| is_plain) else { return Ok(false) };
+    let Some(given) = ArrayObject::of(value)?.filter(|_| selection.is_ordered()) else { return Ok(false) };
     if let Some(link) = given.link()
         && link.get().source.is(&root)
         && link.get().selection(py).is_some_and(|op| *op.get() == selection)

@@ -3,6 +3,7 @@
 pub(crate) mod fold;
 mod module;
 pub(crate) mod pointwise;
+mod table;
 
 pub use module::{Facts, Grid, LaunchPlan, Module, Span};
 pub(crate) use module::{Limits, Source};

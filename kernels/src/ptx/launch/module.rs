@@ -42,7 +42,7 @@ pub struct Facts {
 /// One launch of one entry point.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Grid {
-    /// Index into [`Module::entries`].
+    /// Index into [`Module::entries`]; beyond them, of the same entry with a table of launches.
     pub entry: usize,
     /// Blocks along x, y and z.
     pub grid: [u32; 3],

@@ -51,9 +51,9 @@ pub(crate) fn without_invariant_copies(steps: Vec<Schedule>) -> Vec<Schedule> {
         program::Op::Launch { device, job } if command.stream == Stream::Compute => {
             stays(&job).then(|| program::Op::Launch { device, job }.into())
         }
-        program::Op::BatchedCopy { device, mut jobs } if command.stream == Stream::Compute => {
+        program::Op::BatchedLaunch { device, mut jobs } if command.stream == Stream::Compute => {
             jobs.retain(stays);
-            (!jobs.is_empty()).then(|| program::Op::BatchedCopy { device, jobs }.into())
+            (!jobs.is_empty()).then(|| program::Op::BatchedLaunch { device, jobs }.into())
         }
         // Other streams are left as they are.
         op => Some(Command { op, ..command }),

@@ -17,14 +17,41 @@ use crate::array::lower::graph::NodeId;
 use crate::array::lower::lowerer::{Lowerer, kernel_task};
 use crate::array::lower::steps::list::ResultMemory;
 use crate::array::memory::storage::Pitch;
-use crate::array::record::expr::{Butterflies, Map};
+use crate::array::record::expr::{Butterflies, Expr, FourierLines, Map, NodeLayout, WholeOp};
 use crate::error::Result;
-use crate::index::{Along, Region};
+use crate::index::{Along, Distribution, Index, Region};
 
 /// Real and imaginary part.
 type Pair = (Value, Value);
 
 impl Lowerer<'_> {
+    /// All passes along a dimension that is not divided, over computed operands. The first reads its operand
+    /// as it is, the others see what those before have stored in another shape.
+    pub fn fourier(&mut self, node: NodeId, lines: &FourierLines, operands: &[NodeId]) -> Result<()> {
+        let FourierLines { axis, radices, is_inverse, scale } = lines;
+        let (whole, dtype) = (*self.graph.shape(node), self.graph.dtype(node));
+        let (mut found, mut left, mut done) = (operands[0], whole[*axis], 1);
+        for (at, &radix) in radices.iter().enumerate() {
+            left /= radix as i64;
+            let shape = split(&whole, *axis, [radix as i64, left, done])?;
+            let Some(dist) = self.graph.distribution(found)?.reshaped(&shape)? else {
+                unreachable!("a dimension that is not divided splits")
+            };
+            let scale = scale.filter(|_| at + 1 == radices.len());
+            let pass = Butterflies { radix, from: *axis, span: 1, is_inverse: *is_inverse, scale };
+            let turned = pass.result(&dist)?;
+            if at > 0 {
+                let expr = Expr::Reshaped { base: found };
+                found = self.graph.push(shape, dtype, expr, NodeLayout::known(dist));
+            }
+            let operands = [Some(found), operands.get(at + 1).copied()].into_iter().flatten().collect();
+            let expr = Expr::Whole(WholeOp::Butterflies(pass), operands);
+            found = self.graph.push(turned.shape(), dtype, expr, NodeLayout::known(turned));
+            done *= radix as i64;
+        }
+        self.reshape(node, found)
+    }
+
     /// One pass. As many outputs as the devices bind share a kernel; each kernel reads all inputs.
     pub fn butterflies(&mut self, node: NodeId, pass: Butterflies, operands: &[NodeId]) -> Result<()> {
         self.mark_unsupported("the step transforms an array");
@@ -39,13 +66,15 @@ impl Lowerer<'_> {
             })
         };
         let frame = Arc::new(dist.restricted(&window(&(0, 0)))?);
+        let is_line = self.graph.rank(operands[0]) < rank;
+        let input = |cell| if is_line { pass.input_of_line(&dist, cell) } else { pass.input(rank, cell) };
         let room = self.team.max_params().saturating_sub(operands.len()).max(1);
         let mut kernels = Vec::new();
         for group in outputs.chunks(room) {
             let mut body = KernelBody::new("butterflies", &frame, operands.len());
             let mut inputs = Vec::with_capacity(pass.radix);
             for j in 0..pass.radix {
-                let load = |part| body.load(self.graph, operands[0], pass.input(rank, (j, part)));
+                let load = |part| body.load(self.graph, operands[0], input((j, part)));
                 inputs.push(pair(load)?);
             }
             let mut found = transformed(&mut body.builder, dtype, &inputs, pass.is_inverse);
@@ -71,7 +100,32 @@ impl Lowerer<'_> {
     }
 }
 
+/// A shape with one dimension split in three.
+fn split(whole: &Index, axis: usize, into: [i64; 3]) -> Result<Index> {
+    let mut shape = whole.to_vec();
+    shape.splice(axis..=axis, into);
+    Ok(Index::new(&shape)?)
+}
+
 impl Butterflies {
+    /// The distribution of the result, of an operand's.
+    pub fn result(self, operand: &Distribution) -> Result<Distribution> {
+        let Butterflies { from, span, .. } = self;
+        debug_assert_eq!(operand.grid().shape()[from], 1, "a pass reads all cells of its dimension");
+        let place = |d: usize| match d {
+            d if d == from => from + span,
+            d if d > from && d <= from + span => d - 1,
+            d => d,
+        };
+        let axes: Vec<Along> = (0..operand.rank()).map(|d| Along::same(place(d))).collect();
+        let shape = Index::from_fn(operand.rank(), |d| match d {
+            d if d >= from && d < from + span => operand.shape()[d + 1],
+            d if d == from + span => operand.shape()[from],
+            d => operand.shape()[d],
+        });
+        Ok(operand.viewed(&shape, &axes)?)
+    }
+
     /// The map to cell `j` of the operand, of the point whose other coordinates are the result's.
     fn input(self, rank: usize, (j, part): (usize, usize)) -> Map {
         let at = |dim: usize, offset: usize| Along::Dim { dim, offset: offset as i64, step: 1 };
@@ -80,6 +134,17 @@ impl Butterflies {
             d if d > self.from && d <= self.from + self.span => Along::same(d - 1),
             d if d + 1 == rank => at(d, part),
             d => Along::same(d),
+        })
+    }
+
+    /// The same of an operand whose lines are not split yet: the first pass, of a result on this distribution.
+    fn input_of_line(self, result: &Distribution, (j, part): (usize, usize)) -> Map {
+        let (rank, left) = (result.rank(), result.shape()[self.from]);
+        Map::from_fn(rank - 2, |d| match d {
+            d if d == self.from => Along::Dim { dim: d, offset: j as i64 * left, step: 1 },
+            d if d + 3 == rank => Along::Dim { dim: rank - 1, offset: part as i64, step: 1 },
+            d if d < self.from => Along::same(d),
+            d => Along::same(d + 2),
         })
     }
 

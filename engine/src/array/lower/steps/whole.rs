@@ -31,6 +31,7 @@ impl Lowerer<'_> {
             WholeOp::Sort(by) => self.sort(node, base, *by),
             WholeOp::Redistribute => self.redistribute(node, base),
             WholeOp::Butterflies(pass) => self.butterflies(node, *pass, operands),
+            WholeOp::Fourier(lines) => self.fourier(node, lines, operands),
             WholeOp::Take => self.take(node, base, operands[1]),
             WholeOp::Compress(bounds) => self.compress(node, [operands[1], operands[2], base], bounds),
             WholeOp::Update(_) => Ok(()),

@@ -332,8 +332,10 @@ impl CudaDevice {
     /// Writes a kernel for this device.
     pub(super) fn compiled(&self, kernel: &Verified) -> Result<CudaProgram, CudaError> {
         let module = emit_within(kernel, &self.facts.target, config().planes)?;
-        let functions = module.entries.iter().map(|_| OnceLock::new()).collect();
-        let guarded = module.entries.iter().map(|_| OnceLock::new()).collect();
+        // Each entry by itself, and with a table of launches.
+        let entries = 2 * module.entries.len();
+        let functions = (0..entries).map(|_| OnceLock::new()).collect();
+        let guarded = (0..entries).map(|_| OnceLock::new()).collect();
         let (primary, retired) = (Arc::clone(&self.primary), Arc::clone(&self.retired));
         Ok(CudaProgram { kernel: kernel.clone(), module, functions, guarded, primary, retired })
     }
@@ -376,7 +378,7 @@ impl CudaProgram {
     }
 
     fn load(&self, entry: usize, text: &str) -> Result<Function, CudaError> {
-        let ptx::Entry { name, shared, .. } = &*self.module.entries[entry];
+        let ptx::Entry { name, shared, .. } = self.module.entry_of(entry);
         if config().debug >= 3 {
             eprintln!("{text}");
         }
@@ -435,7 +437,10 @@ pub(super) fn plan_of(jobs: &[Job], facts: Facts) -> Result<LaunchPlan, CudaErro
     }
     let each =
         jobs.iter().zip(&spans).map(|(job, spans)| program(job).module.plan(&job.launch, spans, facts));
-    Ok(each.fold(LaunchPlan::default(), LaunchPlan::then))
+    Ok(match jobs {
+        [first, _, ..] => program(first).module.together(each),
+        _ => each.fold(LaunchPlan::default(), LaunchPlan::then),
+    })
 }
 
 impl CudaDevice {

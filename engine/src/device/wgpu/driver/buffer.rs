@@ -2,20 +2,30 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex};
 
 use super::dispatch::LENGTH_MULTIPLE;
-use super::gpu::{WgpuDevice, locked};
+use super::gpu::{BindGroups, WgpuDevice, locked};
 use super::vulkan;
 use crate::device::wgpu::error::WgpuError;
 
 /// Memory of one device.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct WgpuBuffer {
     pub(super) raw: wgpu::Buffer,
     bytes: u64,
     /// Its address in this process.
     address: Option<usize>,
+    /// Those of the device, which hold it.
+    groups: Arc<Mutex<BindGroups>>,
+}
+
+impl Drop for WgpuBuffer {
+    fn drop(&mut self) {
+        locked(&self.groups).forget(&self.raw);
+    }
 }
 
 impl WgpuBuffer {
@@ -68,11 +78,15 @@ impl WgpuDevice {
             0 => None,
             types => vulkan::alloc(&self.device, types, &descriptor),
         };
-        match visible {
-            Some(Ok((raw, address))) => Ok(WgpuBuffer { raw, bytes, address: Some(address) }),
-            Some(Err(reason)) => Err(full(reason.to_string())),
-            None => Ok(WgpuBuffer { raw: self.raw_buffer(bytes, usage)?, bytes, address: None }),
-        }
+        let (raw, address) = match visible {
+            Some(Ok((raw, address))) => {
+                self.made.buffers.fetch_add(1, Ordering::Relaxed);
+                (raw, Some(address))
+            }
+            Some(Err(reason)) => return Err(full(reason.to_string())),
+            None => (self.raw_buffer(bytes, usage)?, None),
+        };
+        Ok(WgpuBuffer { raw, bytes, address, groups: Arc::clone(&self.groups) })
     }
 
     /// The size a buffer of so many bytes has, and how to say that there is no room for it.
@@ -99,6 +113,7 @@ impl WgpuDevice {
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let refused = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
+        self.made.buffers.fetch_add(1, Ordering::Relaxed);
         let buffer = self.device.create_buffer(&descriptor);
         let (refused, memory) = (pollster::block_on(refused.pop()), pollster::block_on(memory.pop()));
         match memory.or(refused) {

@@ -1,6 +1,8 @@
 //! One adapter, opened: its limits, its queue, what is encoded and not yet submitted (dispatches, their
 //! launch blocks, partial results), and the failures that wgpu reports outside of calls.
 
+use std::collections::HashMap;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use partita_kernels::wgsl::WgslTarget;
@@ -17,6 +19,8 @@ pub(super) struct WgpuDevice {
     /// The target of kernels before it is known what the adapter rounds correctly.
     pub(super) assumed: WgslTarget,
     pub(super) measured: OnceLock<WgslTarget>,
+    pub(super) groups: Arc<Mutex<BindGroups>>,
+    pub(super) made: Made,
     pub(super) cautious: bool,
     /// Bytes of one copy to or from the device, a multiple of 4.
     pub(super) transfer_bytes: u64,
@@ -54,6 +58,8 @@ impl WgpuDevice {
         Ok(WgpuDevice {
             assumed: facts.target(&shrink),
             measured: OnceLock::new(),
+            groups: Arc::default(),
+            made: Made::default(),
             cautious: shrink.cautious,
             transfer_bytes: shrink.transfer_bytes.unwrap_or(TRANSFER_BYTES),
             limits: facts.dispatch_limits(&shrink),
@@ -133,10 +139,61 @@ pub(super) struct Partials {
     pub buffers: [Vec<wgpu::Buffer>; 2],
 }
 
+/// What is bound: the layout, and the places of buffers.
+pub(super) type BoundPlaces = (wgpu::BindGroupLayout, Vec<(wgpu::Buffer, u64, u64)>);
+
+/// Bind groups of launches that may come again. None keeps a buffer that is freed, nor a pipeline.
+#[derive(Debug, Default)]
+pub(super) struct BindGroups(HashMap<BoundPlaces, wgpu::BindGroup>);
+
+/// The most of them: before one more, all are forgotten.
+pub(super) const MOST_GROUPS: usize = 1024;
+
+impl BindGroups {
+    pub fn find(
+        &mut self,
+        bound: BoundPlaces,
+        make: impl FnOnce(&BoundPlaces) -> wgpu::BindGroup,
+    ) -> wgpu::BindGroup {
+        if let Some(group) = self.0.get(&bound) {
+            return group.clone();
+        }
+        if self.0.len() >= MOST_GROUPS {
+            self.0.clear();
+        }
+        self.0.entry(bound).or_insert_with_key(make).clone()
+    }
+
+    /// Forgets those of a buffer.
+    pub fn forget(&mut self, freed: &wgpu::Buffer) {
+        self.0.retain(|(_, places), _| places.iter().all(|(buffer, ..)| buffer != freed));
+    }
+
+    /// Forgets all: some may have failed.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// How many objects of the driver were made.
+#[derive(Default)]
+pub(super) struct Made {
+    pub buffers: AtomicU64,
+    pub bind_groups: AtomicU64,
+    pub pipelines: AtomicU64,
+}
+
 /// One dispatch, ready to be encoded.
 pub(super) struct EncodedDispatch {
     pub pipeline: wgpu::ComputePipeline,
     pub bind_group: wgpu::BindGroup,
+    /// Where its block is.
+    pub offset: u32,
     pub groups: [u32; 3],
     /// Bytes of memory that it may touch.
     pub bytes: u64,
@@ -185,7 +242,7 @@ impl Pending {
             (encoder, pass)
         });
         pass.set_pipeline(&step.pipeline);
-        pass.set_bind_group(0, &step.bind_group, &[]);
+        pass.set_bind_group(0, &step.bind_group, &[step.offset]);
         pass.dispatch_workgroups(step.groups[0], step.groups[1], step.groups[2]);
     }
 

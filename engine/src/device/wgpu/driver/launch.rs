@@ -1,10 +1,13 @@
 //! Launches: encoded one behind the other into an open command encoder, submitted together.
 
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+
 use partita_kernels::Launch;
 
 use super::buffer::WgpuBuffer;
 use super::dispatch::{Bound, Dispatch, PARTIAL_BYTES, Spread, TooWide, Work, plan};
-use super::gpu::{EncodedDispatch, Partials, WgpuDevice, append_block, locked};
+use super::gpu::{BindGroups, BoundPlaces, EncodedDispatch, Partials, WgpuDevice, append_block, locked};
 use super::program::WgpuProgram;
 use crate::device::wgpu::error::WgpuError;
 
@@ -32,7 +35,8 @@ fn reserve(
 ) -> Result<(), WgpuError> {
     let streams = program.shader.partials.len();
     if len > partials.len {
-        partials.buffers = [Vec::new(), Vec::new()];
+        let before = std::mem::take(&mut partials.buffers);
+        before.iter().flatten().for_each(|buffer| locked(&gpu.groups).forget(buffer));
         partials.len = len.next_power_of_two().max(1 << 12);
     }
     let bytes = (partials.len as u64 * PARTIAL_BYTES).min(gpu.limits.max_binding_bytes);
@@ -42,13 +46,6 @@ fn reserve(
         }
     }
     Ok(())
-}
-
-fn bytes_bound(entry: &wgpu::BindGroupEntry) -> u64 {
-    match &entry.resource {
-        wgpu::BindingResource::Buffer(bound) => bound.size.map_or(0, u64::from),
-        _ => 0,
-    }
 }
 
 impl WgpuDevice {
@@ -65,10 +62,11 @@ impl WgpuDevice {
         for dispatch in &work.dispatches {
             let offset = pending.block(&self.queue, &dispatch.block);
             let block = (&pending.blocks_buffer, offset);
-            let step = self.step(program, dispatch, &memory, block, &pending.partials)?;
+            let kept = Some(&*self.groups);
+            let step = self.step((program, dispatch), &memory, block, &pending.partials, kept)?;
             pending.dispatch(&self.device, &self.queue, &step);
         }
-        self.check()
+        self.check().inspect_err(|_| locked(&self.groups).clear())
     }
 
     fn plan<'a>(
@@ -118,40 +116,42 @@ impl WgpuDevice {
 
     fn step(
         &self,
-        program: &WgpuProgram,
-        dispatch: &Dispatch,
+        (program, dispatch): (&WgpuProgram, &Dispatch),
         memory: &[&WgpuBuffer],
         block: (&wgpu::Buffer, u64),
         partials: &Partials,
+        kept: Option<&Mutex<BindGroups>>,
     ) -> Result<EncodedDispatch, WgpuError> {
         let stage = program.stage(self, dispatch.stage)?;
-        let bind = |buffer, offset, bytes| {
-            wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                buffer,
-                offset,
-                size: wgpu::BufferSize::new(bytes),
-            })
+        let place = |bound: &Bound| match *bound {
+            Bound::Param { param, first_byte, bytes } => (memory[param].raw.clone(), first_byte, bytes),
+            Bound::Partial { side, stream } => {
+                let buffer = &partials.buffers[side][stream];
+                (buffer.clone(), 0, buffer.size())
+            }
         };
-        let block_bytes = dispatch.block.len() as u64 * 4;
-        let mut entries =
-            vec![wgpu::BindGroupEntry { binding: 0, resource: bind(block.0, block.1, block_bytes) }];
-        for (n, bound) in dispatch.bound.iter().enumerate() {
-            let resource = match *bound {
-                Bound::Param { param, first_byte, bytes } => bind(&memory[param].raw, first_byte, bytes),
-                Bound::Partial { side, stream } => {
-                    let buffer = &partials.buffers[side][stream];
-                    bind(buffer, 0, buffer.size())
-                }
-            };
-            entries.push(wgpu::BindGroupEntry { binding: n as u32 + 1, resource });
-        }
-        let descriptor = wgpu::BindGroupDescriptor { label: None, layout: &stage.layout, entries: &entries };
-        Ok(EncodedDispatch {
-            pipeline: stage.pipeline.clone(),
-            bind_group: self.device.create_bind_group(&descriptor),
-            groups: dispatch.groups,
-            bytes: entries.iter().map(bytes_bound).sum(),
-        })
+        let mut places = vec![(block.0.clone(), 0, dispatch.block.len() as u64 * 4)];
+        places.extend(dispatch.bound.iter().map(place));
+        let bytes = places.iter().map(|(_, _, bytes)| bytes).sum();
+        let make = |(layout, places): &BoundPlaces| {
+            let mut entries = Vec::with_capacity(places.len());
+            for (n, (buffer, offset, bytes)) in places.iter().enumerate() {
+                let size = wgpu::BufferSize::new(*bytes);
+                let bound = wgpu::BufferBinding { buffer, offset: *offset, size };
+                let resource = wgpu::BindingResource::Buffer(bound);
+                entries.push(wgpu::BindGroupEntry { binding: n as u32, resource });
+            }
+            self.made.bind_groups.fetch_add(1, Ordering::Relaxed);
+            let descriptor = wgpu::BindGroupDescriptor { label: None, layout, entries: &entries };
+            self.device.create_bind_group(&descriptor)
+        };
+        let bound = (stage.layout.clone(), places);
+        let bind_group = match kept {
+            Some(kept) => locked(kept).find(bound, make),
+            None => make(&bound),
+        };
+        let (pipeline, groups, offset) = (stage.pipeline.clone(), dispatch.groups, block.1 as u32);
+        Ok(EncodedDispatch { pipeline, bind_group, offset, groups, bytes })
     }
 
     /// Prepares launches for repetition: their bind groups and launch blocks are made now.
@@ -172,7 +172,7 @@ impl WgpuDevice {
         let buffer = self.raw_buffer(blocks.len() as u64, usage)?;
         self.queue.write_buffer(&buffer, 0, &blocks);
         let step = |(job, dispatch, offset): (&Planned, &Dispatch, u64)| {
-            self.step(job.program, dispatch, &job.memory, (&buffer, offset), &partials)
+            self.step((job.program, dispatch), &job.memory, (&buffer, offset), &partials, None)
         };
         let steps = dispatches.into_iter().map(step).collect::<Result<_, _>>()?;
         self.check()?;
@@ -193,9 +193,12 @@ impl WgpuDevice {
 /// The number of submissions of launches and replays, and refusals.
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use partita_kernels::{Builder, DType, Launch, View};
 
-    use super::super::gpu::{WgpuDevice, locked};
+    use super::super::gpu::{MOST_GROUPS, WgpuDevice, locked};
+    use super::WgpuProgram;
     use crate::device::wgpu::error::{Shrink, WgpuError};
     use crate::index::DimMap;
     use crate::prelude::*;
@@ -251,6 +254,94 @@ mod tests {
         pipeline();
         assert_eq!(pipeline(), 2);
         println!("ran: wgpu-submissions 3");
+    }
+
+    /// Evaluates the same again and again. The second time nothing is made, but where an assignment swaps
+    /// memory: its third time is the first over.
+    #[test]
+    fn an_evaluation_that_comes_again_makes_nothing_new() {
+        let Ok(device) = Device::wgpu(0) else {
+            println!("skipped: wgpu objects (no adapter answered through Vulkan, Metal or DX12)");
+            return;
+        };
+        let driver: &dyn std::any::Any = device.driver();
+        let gpu = driver.downcast_ref::<WgpuDevice>().unwrap();
+        let array = |parts: usize| {
+            let team = Team::on(std::slice::from_ref(&device), parts).unwrap();
+            let dist = Distribution::builder(&[42, 40]).parts(parts).build().unwrap();
+            Array::from_fn(&team, &dist, |at: &[i64]| at[0] as f32).unwrap()
+        };
+        let (a, mut one, mut three) = (array(1), array(1), array(3));
+        let smooth = |u: &mut Array, k: i64| {
+            let value = (u.slice(&s![..-2, 1..-1]) + u.slice(&s![2.., 1..-1])) * (0.5 + k as f64);
+            u.assign(&s![1..-1, 1..-1], &value).unwrap();
+        };
+        let mut cases: [(&str, usize, Box<dyn FnMut(i64)>); 4] = [
+            ("an expression", 1, Box::new(|k| (&a * (k as f64) + &a).eval().map(drop).unwrap())),
+            ("a sum", 1, Box::new(|_| (&a * 2.0).sum(&[]).eval().map(drop).unwrap())),
+            ("a stencil", 2, Box::new(|k| smooth(&mut one, k))),
+            ("a stencil on three parts", 2, Box::new(|k| smooth(&mut three, k))),
+        ];
+        for (name, new, evaluate) in &mut cases {
+            for k in 0..6 {
+                let made = |count: &AtomicU64| count.load(Ordering::Relaxed);
+                let counts = || [&gpu.made.buffers, &gpu.made.bind_groups, &gpu.made.pipelines].map(made);
+                let before = counts();
+                let submissions = taken(&device, || evaluate(k));
+                let made: Vec<u64> =
+                    counts().iter().zip(before).map(|(after, before)| after - before).collect();
+                match k as usize {
+                    0 => assert!(made[1] > 0 && made[2] > 0, "{name}: {made:?}"),
+                    k if k >= *new => assert_eq!((made, submissions), (vec![0; 3], 1), "{name}, {k}"),
+                    _ => assert_eq!(submissions, 1, "{name}, {k}"),
+                }
+            }
+        }
+        println!("ran: wgpu-objects 4");
+    }
+
+    #[test]
+    fn nothing_stays_bound_of_memory_that_is_freed() {
+        let Some(gpu) =
+            WgpuDevice::open(0, Shrink::default()).map_err(|error| println!("skipped: wgpu ({error})")).ok()
+        else {
+            return;
+        };
+        let groups = || locked(&gpu.groups).len();
+        let program = copying(&gpu);
+        let [one, other] = [64, 64].map(|bytes| gpu.new_buffer(bytes).unwrap());
+        for _ in 0..2 {
+            gpu.queue_job(&(&program, &copy_of(4), vec![&one, &other])).unwrap();
+            assert_eq!(groups(), 1);
+        }
+        // Another window of the same memory.
+        gpu.queue_job(&(&program, &copy_of(8), vec![&one, &other])).unwrap();
+        assert_eq!(groups(), 2);
+        drop(one);
+        assert_eq!(groups(), 0);
+        gpu.wait_for_queue().unwrap();
+        for _ in 0..MOST_GROUPS + 3 {
+            let new = gpu.new_buffer(64).unwrap();
+            gpu.queue_job(&(&program, &copy_of(4), vec![&new, &other])).unwrap();
+            std::mem::forget(new);
+        }
+        assert_eq!(groups(), 3);
+        drop(other);
+        assert_eq!(groups(), 0);
+        gpu.wait_for_queue().unwrap();
+    }
+
+    fn copying(gpu: &WgpuDevice) -> WgpuProgram {
+        let mut k = Builder::new("copy", 1);
+        let (input, output) = (k.input(DType::F32), k.output(DType::F32));
+        let value = k.load(input, &[0]);
+        gpu.compiled(&k.elementwise(&[(output, value)]).unwrap()).unwrap()
+    }
+
+    fn copy_of(elements: usize) -> Launch {
+        let view = View { offset: 0, strides: vec![1] };
+        let views = vec![view.clone(), view];
+        Launch { extents: vec![elements], origin: vec![0], views, arguments: vec![] }
     }
 
     #[test]
@@ -314,15 +405,9 @@ mod tests {
         );
         let error = WgpuDevice::open(1000, Shrink::default()).err().unwrap().to_string();
         assert!(error.contains("1000") && error.contains("VULKAN"), "{error}");
-        let mut k = Builder::new("copy", 1);
-        let (input, output) = (k.input(DType::F32), k.output(DType::F32));
-        let value = k.load(input, &[0]);
-        let program = gpu.compiled(&k.elementwise(&[(output, value)]).unwrap()).unwrap();
-        let view = View { offset: 0, strides: vec![1] };
-        let launch =
-            Launch { extents: vec![5], origin: vec![0], views: vec![view.clone(), view], arguments: vec![] };
+        let program = copying(&gpu);
         let buffer = gpu.new_buffer(16).unwrap();
-        let error = gpu.queue_job(&(&program, &launch, vec![&buffer, &buffer])).unwrap_err();
+        let error = gpu.queue_job(&(&program, &copy_of(5), vec![&buffer, &buffer])).unwrap_err();
         assert!(error.to_string().contains("memory holds 4"), "{error}");
         gpu.wait_for_queue().unwrap();
     }

@@ -5,6 +5,7 @@
 //! the entry point asks for the float controls that the driver offers.
 
 use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
 
 use partita_kernels::wgsl::{Binding, Shader, Stage, WgslTarget, emit};
 use partita_kernels::{BinaryOp, DType, Inst, Op, UnaryOp, Value, Verified};
@@ -140,6 +141,7 @@ impl WgpuDevice {
             zero_initialize_workgroup_memory: false,
             ..wgpu::PipelineCompilationOptions::default()
         };
+        self.made.pipelines.fetch_add(1, Ordering::Relaxed);
         let pipeline = self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: Some(stage.entry),
             layout: Some(&pipeline_layout),
@@ -189,10 +191,12 @@ fn layout_entry(binding: u32, what: Binding) -> wgpu::BindGroupLayoutEntry {
         Binding::PartialOut(_) => storage(true),
         Binding::PartialIn(_) => storage(false),
     };
+    // So that one group serves a launch wherever its block is.
+    let has_dynamic_offset = matches!(what, Binding::Launch);
     wgpu::BindGroupLayoutEntry {
         binding,
         visibility: wgpu::ShaderStages::COMPUTE,
-        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
+        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None },
         count: None,
     }
 }

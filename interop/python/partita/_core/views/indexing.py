@@ -22,7 +22,7 @@ _FEW = 512
 
 def select(x: A, key: Any) -> A:
     """``x[key]``."""
-    selection = selection_of(key, x.shape)
+    selection = None if isinstance(key, BaseArray) and key.ndim else selection_of(key, x.shape)
     if selection is None:
         chosen: Any = on_host.taken(x, key)
         if chosen is None:

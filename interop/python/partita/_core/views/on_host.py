@@ -9,24 +9,30 @@ from typing import Any
 
 from ... import _native
 from ..base import A, BaseArray
-from ..memory import of_host
+from ..memory import of_elements, of_host
 from .index import Selection, positions_of
 from .links import forget, put
 
 #: So many elements are copied as fast as a few are found in their parts.
-_FEW = 4096
+FEW = 4096
 
 
 def elements_of(x: BaseArray) -> Any:
     """The elements as a NumPy array that nobody writes to: the memory of the only part, or a copy."""
+    part = x._native.lone_part()
+    return x.numpy() if part is None else seen_by_numpy(part)
+
+
+def seen_by_numpy(part: _native.Part) -> Any:
+    """The memory of a part."""
     import numpy as np
 
-    if not x.size or not x._is_on_host() or not _is_one_block(x):
-        return x.numpy()
-    return np.from_dlpack(x._native.parts()[0])
+    return np.from_dlpack(part)
 
 
-def _host_key(key: Any) -> Any:
+def host_key(key: Any) -> Any:
+    if isinstance(key, BaseArray):
+        return (elements_of(key),)
     keys = key if isinstance(key, tuple) else (key,)
     return tuple(elements_of(k) if isinstance(k, BaseArray) else k for k in keys)
 
@@ -40,7 +46,7 @@ def pieces(places: Sequence[Any], parts: Sequence[_native.Part]) -> Iterator[tup
         for at, (start, stop) in zip(places, part.owned, strict=True):
             inside &= (at >= start) & (at < stop)
         chosen = slice(None) if inside.all() else inside
-        yield np.from_dlpack(part), chosen, tuple(at[chosen] - start for at, (start, _) in zip(places, part.owned, strict=True))
+        yield seen_by_numpy(part), chosen, tuple(at[chosen] - start for at, (start, _) in zip(places, part.owned, strict=True))
 
 
 def _is_one_block(x: BaseArray) -> bool:
@@ -56,7 +62,7 @@ def _has_few(host: tuple[Any, ...], x: BaseArray) -> bool:
     """True if a key is arrays or lists of few of the many elements of several parts."""
     import numpy as np
 
-    if x.size <= _FEW or x.team.size == 1 or len(host) != x.ndim or x._link is not None or set(x.dist.kinds) - {"block"}:
+    if x.size <= FEW or x.team.size == 1 or len(host) != x.ndim or x._link is not None or set(x.dist.kinds) - {"block"}:
         return False
     sizes = [np.size(k) for k in host if isinstance(k, (np.ndarray, list)) and np.asarray(k).dtype.kind in "iu"]
     return len(sizes) == x.ndim and 64 * max(sizes) < x.size
@@ -64,50 +70,52 @@ def _has_few(host: tuple[Any, ...], x: BaseArray) -> bool:
 
 def taken(x: A, key: Any) -> A | None:
     """``x[key]``; None where NumPy does not see the memory."""
-    import numpy as np
-
     if not _is_ours(x):
         return None
-    host = _host_key(key)
-    if _has_few(host, x):
+    import numpy as np
+
+    host, part = host_key(key), x._native.lone_part()
+    if part is None and _has_few(host, x):
         numbers = positions_of(host, x.shape)
         found = np.empty(numbers.shape, x.dtype.dtype)
         for memory, chosen, at in pieces(np.unravel_index(numbers, x.shape), x.parts):
             found[chosen] = memory[at]
     else:
         try:
-            found = np.asarray(elements_of(x)[host])
+            found = np.asarray((x.numpy() if part is None else seen_by_numpy(part))[host])
         except IndexError as error:
-            raise _beyond(x, error) from None
+            raise beyond(x, error) from None
     by = key[0] if isinstance(key, tuple) and len(key) == 1 else key
     if isinstance(by, BaseArray) and x.ndim == 1 and by.shape == found.shape:
-        return type(x)(of_host(found, dist=by.dist))
-    # As the engine divides what lists select.
-    team, first = x.team, next((d for d, n in enumerate(found.shape) if n != 1), 0)
-    grid = [team.size if d == first else 1 for d in range(found.ndim)] if team.size > 1 and found.ndim > 1 else None
-    return type(x)(of_host(found, dist=_native.Distribution(found.shape, team=team, grid=grid)))
+        return type(x)(of_elements(found, x.dtype, by.dist))
+    team, dist = x.team, None
+    if team.size > 1 and found.ndim > 1:
+        # As the engine divides what lists select.
+        first = next((d for d, n in enumerate(found.shape) if n != 1), 0)
+        dist = _native.Distribution(found.shape, team=team, grid=[team.size if d == first else 1 for d in range(found.ndim)])
+    return type(x)(of_elements(found, x.dtype, dist, team))
 
 
 def assigned(x: BaseArray, key: Any, value: Any) -> bool:
     """``x[key] = value``, of a number or an array of ours; false where NumPy does not see the memory."""
-    if not _is_ours(x) or (isinstance(value, BaseArray) and not value._is_on_host()):
+    if not _is_ours(x) or (isinstance(value, BaseArray) and not value._native.is_on_host()):
         return False
     import numpy as np
 
     given = value
     if isinstance(value, BaseArray):
         value = value.astype(x.dtype, copy=False)
-        given = value.numpy() if value.size <= _FEW or value.team.size > 1 else elements_of(value)
-    host = _host_key(key)
+        given = elements_of(value)
+    host = host_key(key)
     try:
         if x._link is None and _is_one_block(x):
-            with _Lent(x) as parts:
-                np.from_dlpack(parts[0])[host] = given
+            with Lent(x) as parts:
+                seen_by_numpy(parts[0])[host] = given
         elif _has_few(host, x):
             numbers = positions_of(host, x.shape)
             each = np.broadcast_to(np.asarray(given, x.dtype.dtype), numbers.shape)
             places = np.unravel_index(numbers, x.shape)
-            with _Lent(x) as parts:
+            with Lent(x) as parts:
                 for memory, chosen, at in pieces(places, parts):
                     memory[at] = each[chosen]
         else:
@@ -120,7 +128,7 @@ def assigned(x: BaseArray, key: Any, value: Any) -> bool:
             else:
                 put(x, Selection.whole(x.shape), changed)
     except IndexError as error:
-        raise _beyond(x, error) from None
+        raise beyond(x, error) from None
     except (TypeError, ValueError):
         if isinstance(value, BaseArray) and math.prod(value.shape) != 1:
             wanted = positions_of(host, x.shape).shape
@@ -129,7 +137,7 @@ def assigned(x: BaseArray, key: Any, value: Any) -> bool:
     return True
 
 
-class _Lent:
+class Lent:
     """The memory of an array that is no view, while it is written."""
 
     def __init__(self, x: BaseArray) -> None:
@@ -143,5 +151,5 @@ class _Lent:
         self._lending.end()
 
 
-def _beyond(x: BaseArray, error: IndexError) -> IndexError:
+def beyond(x: BaseArray, error: IndexError) -> IndexError:
     return IndexError(f"index: expected indices that fit shape {x.shape}; {error}")

@@ -12,11 +12,13 @@ from ..._api.create import arange, asarray, zeros
 from ..._core.array import Array
 from ..._core.base import BaseArray, array_of
 from ..._core.dtypes import float64, int64, result_type, wide_for
+from ..._core.memory import of_elements
 from ..._core.rearrange import concatenate, ravel, reshape
 from ..._core.reductions import max, mean, min, sum
 from .searching import searchsorted
 from .sorting import sort
 from ..._core.rules import where
+from ..._core.views.on_host import elements_of
 
 #: Bins that are counted by one reduction; of more numbers sorting is less work.
 _TOGETHER = 1 << 10
@@ -56,8 +58,9 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Array:
     if line._is_on_host():
         import numpy as np
 
-        w = None if weights is None else array_of("bincount", weights, line).numpy()
-        return asarray(np.bincount(line.numpy().astype(np.int64), w, minlength), team=line.team)
+        w = None if weights is None else elements_of(array_of("bincount", weights, line))
+        counts = np.bincount(elements_of(line).astype(np.int64, copy=False), w, minlength)
+        return Array(of_elements(counts, int64 if w is None else float64, team=line.team))
     line = line.astype(int64)
     if line.size and bool(min(line) < 0):
         raise ValueError("'x' argument must have no negative elements")

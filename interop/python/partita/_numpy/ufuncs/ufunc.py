@@ -18,7 +18,7 @@ from ..._core.views.index import Axis, axes_of, one_axis, positions_of
 from ..._core.views.indexing import assign_all, check_writeable, write
 from ..._core.views.links import scatter
 from ..._core.views.masked import masked_of
-from ..._core.views.on_host import pieces
+from ..._core.views.on_host import Lent, beyond, elements_of, host_key, pieces, seen_by_numpy
 from ..._core.watch import in_step, is_watched, watch, watched
 from ..._native import Distribution
 
@@ -234,10 +234,10 @@ class ufunc(_native.UfuncBase):
         if not isinstance(a, Array):
             raise TypeError(f"{self.__name__}.at: expected a partita.Array, given {type(a).__name__}")
         check_writeable(f"{self.__name__}.at", a)
+        if b is not None and isinstance(function := getattr(np, self.__name__, None), np.ufunc) and _at_on_host(function, a, indices, b):
+            return
         places = positions_of(indices, a.shape)
         numbers = np.ascontiguousarray(places, dtype=np.int64).reshape(-1)
-        if b is not None and isinstance(function := getattr(np, self.__name__, None), np.ufunc) and _at_on_host(function, a, places, b):
-            return
         others = () if self.nin == 1 else (reshape(broadcast_to(array_of(f"{self.__name__}.at", b, a), places.shape), -1),)
         # The first time that each element is listed, then the second, and so on.
         order = np.argsort(numbers, kind="stable")
@@ -251,20 +251,33 @@ class ufunc(_native.UfuncBase):
             scatter(a, numbers[now], self(held, *(x[now] for x in others)).astype(a.dtype)._native)
 
 
-def _at_on_host(function: Any, a: Array, numbers: Any, b: Any) -> bool:
-    """NumPy's `at`, of the elements with these numbers in C order; false where NumPy cannot do it."""
+def _at_on_host(function: Any, a: Array, indices: Any, b: Any) -> bool:
+    """NumPy's `at` where it sees the memory; false where it cannot do it."""
     import numpy as np
 
-    if not a._is_on_host() or a.dtype.kind not in "biuf" or a._link is not None or set(a.dist.kinds) - {"block"}:
+    kind = a.dtype
+    if kind.kind not in "biuf" or not a._is_on_host() or a._link is not None:
         return False
-    values = b.numpy() if isinstance(b, Array) else np.asarray(b)
-    host = np.dtype(a.dtype.name)
-    if values.dtype.kind not in "biuf" or not np.can_cast(np.result_type(host, values if values.ndim else values[()]), host, "same_kind"):
+    is_lone = a._native.lone_part() is not None
+    if not is_lone and set(a.dist.kinds) - {"block"}:
         return False
+    values = elements_of(b) if isinstance(b, Array) else np.asarray(b)
     # A number takes part by NumPy's rules for numbers.
     values = values if values.ndim else values[()]
-    each = np.broadcast_to(values, numbers.shape)
+    if values.dtype != kind.dtype:
+        if values.dtype.kind not in "biuf" or not np.can_cast(np.result_type(kind.dtype, values), kind.dtype, "same_kind"):
+            return False
     with np.errstate(all="ignore"):
+        if is_lone:
+            key = host_key(indices)
+            with Lent(a) as parts:
+                try:
+                    function.at(seen_by_numpy(parts[0]), key, values)
+                except IndexError as error:
+                    raise beyond(a, error) from None
+            return True
+        numbers = positions_of(indices, a.shape)
+        each = np.broadcast_to(values, numbers.shape)
         if a.size <= _FEW:
             elements = a.numpy()
             function.at(elements.reshape(-1), numbers, each if isinstance(values, np.ndarray) else values)
@@ -272,7 +285,7 @@ def _at_on_host(function: Any, a: Array, numbers: Any, b: Any) -> bool:
             return True
         numbers, each = numbers.reshape(-1), each.reshape(-1)
         places = np.unravel_index(numbers, a.shape)
-        with a.writable() as parts:
+        with Lent(a) as parts:
             for memory, chosen, at in pieces(places, parts):
                 function.at(memory, at, each[chosen])
     return True
