@@ -276,7 +276,8 @@ mod tests {
             let value = (u.slice(&s![..-2, 1..-1]) + u.slice(&s![2.., 1..-1])) * (0.5 + k as f64);
             u.assign(&s![1..-1, 1..-1], &value).unwrap();
         };
-        let mut cases: [(&str, usize, Box<dyn FnMut(i64)>); 4] = [
+        type Evaluate<'a> = Box<dyn FnMut(i64) + 'a>;
+        let mut cases: [(&str, usize, Evaluate<'_>); 4] = [
             ("an expression", 1, Box::new(|k| (&a * (k as f64) + &a).eval().map(drop).unwrap())),
             ("a sum", 1, Box::new(|_| (&a * 2.0).sum(&[]).eval().map(drop).unwrap())),
             ("a stencil", 2, Box::new(|k| smooth(&mut one, k))),
