@@ -502,31 +502,27 @@ type Stopped = HashMap<usize, (Instant, Instant)>;
 mod tests {
     use super::*;
 
-    fn guarded(steps: &[(&[u64], &[(usize, u64, u64)])]) -> GuardedSteps {
-        let step = |&(waits, memory): &(&[u64], &[(usize, u64, u64)])| GuardedStep {
-            writes: GuardedWrites { waits: waits.to_vec(), memory: memory.to_vec() },
-            after: Vec::new(),
-            layout: 0,
-        };
-        GuardedSteps { before: 7, steps: steps.iter().map(step).collect() }
+    fn step(waits: &[u64], memory: &[(usize, u64, u64)]) -> GuardedStep {
+        let writes = GuardedWrites { waits: waits.to_vec(), memory: memory.to_vec() };
+        GuardedStep { writes, after: Vec::new(), layout: 0 }
     }
 
     #[test]
     fn true_waits_say_which_step_was_whole() {
-        let one = guarded(&[(&[2], &[]), (&[0], &[]), (&[3], &[])]);
+        let one = GuardedSteps { before: 7, steps: vec![step(&[2], &[]), step(&[0], &[]), step(&[3], &[])] };
         assert_eq!([0, 1, 2, 3, 4].map(|steps| one.waits(0, steps)), [0, 2, 2, 5, 7]);
         let whole = [0, 1, 2, 3, 4, 5, 6, 7].map(|waits| one.whole(8, &[waits]));
         assert_eq!(whole, [0, 0, 2, 2, 2, 3, 3, 5]);
         // The device that is behind says it.
-        let two = guarded(&[(&[1, 2], &[]), (&[1, 2], &[])]);
+        let two = GuardedSteps { before: 7, steps: vec![step(&[1, 2], &[]), step(&[1, 2], &[])] };
         assert_eq!([[3, 6], [3, 5], [2, 8], [4, 1]].map(|waits| two.whole(6, &waits)), [3, 2, 2, 0]);
     }
 
     #[test]
     fn memory_is_written_behind_the_waits_of_its_device() {
-        let steps: [(&[u64], &[(usize, u64, u64)]); 2] =
-            [(&[1, 1], &[(0, 1, 10), (1, 1, 20)]), (&[1, 1], &[(0, 0, 11), (1, 1, 21)])];
-        let steps = guarded(&steps);
+        let first = step(&[1, 1], &[(0, 1, 10), (1, 1, 20)]);
+        let second = step(&[1, 1], &[(0, 0, 11), (1, 1, 21)]);
+        let steps = GuardedSteps { before: 7, steps: vec![first, second] };
         let written =
             |waits: [u64; 2], whole: u64| [10, 20, 11, 21].map(|id| steps.has_written(id, whole, &waits));
         // After two steps: device 0 is in the fourth, device 1 in the third.
