@@ -108,24 +108,28 @@ fn steps_with_messages_by_nccl_give_the_same_bits_and_no_host_waits() {
 
 fn programs_run(way: Way) {
     let Some(of_way) = way.settings() else { return };
-    let mut ran = 0;
+    let (mut ran, mut times) = (0, Vec::new());
     let soak = std::env::var("PARTITA_SOAK").ok().and_then(|text| text.parse().ok()).unwrap_or(3);
-    for (seed, (ranks, parts)) in
-        [(2, 1), (3, 1), (4, 1), (2, 2)].into_iter().cycle().take(4 * soak / 3).enumerate()
-    {
+    // Ranks, and the devices and parts of each. NCCL connects one device of each rank.
+    let layouts = [(2, 1, 1), (3, 1, 1), (4, 1, 1), (2, 1, 2), (2, 2, 2), (2, 2, 4)];
+    let layouts = &layouts[..if way == Way::Ipc { 6 } else { 4 }];
+    let runs = layouts.iter().cycle().take(layouts.len() * soak / 3);
+    for (seed, &(ranks, devices, parts)) in runs.enumerate() {
         let log = std::env::temp_dir().join(format!("partita-{}-{}-{seed}", way.name(), std::process::id()));
         let own = [
             ("PARTITA_SIM_TRACE", "1".to_owned()),
             ("PARTITA_SIM_SEED", seed.to_string()),
             ("PARTITA_SIM_LOG", log.to_str().unwrap().to_owned()),
             ("CHAINED_PARTS", parts.to_string()),
+            ("CHAINED_DEVICES", devices.to_string()),
         ];
         let settings = [&own[..], &of_way].concat();
         let jobs = start("child_runs_programs", ranks, &settings);
         for (rank, (succeeded, text)) in ends(jobs, None, Duration::from_secs(120)).into_iter().enumerate() {
             let said =
                 text.lines().filter(|line| !line.starts_with("simcuda: cu")).collect::<Vec<_>>().join("\n");
-            assert!(succeeded, "rank {rank} of {ranks}, {parts} parts, seed {seed}: {said}");
+            let layout = format!("{ranks} ranks of {devices} devices and {parts} parts");
+            assert!(succeeded, "rank {rank} of {layout}, seed {seed}: {said}");
             for (name, ..) in PROGRAMS {
                 let replays = text.split(&format!("{name} replays\n")).nth(1).unwrap();
                 let replays = replays.split(&format!("{name} ends\n")).next().unwrap();
@@ -136,30 +140,44 @@ fn programs_run(way: Way) {
                 // The watch asks from time to time.
                 let calls =
                     count("simcuda: cu") - count("cuCtx") - count("cuStreamQuery") - count("cuThread");
-                assert_eq!((calls, count("the host waited")), (launches, 0), "{name}: {replays}");
-                // Processor time of the thread outside of the driver, until the call.
-                let times = replays.lines().filter(|line| line.contains("cuGraphLaunch")).map(|line| {
-                    let (_, number) = line.rsplit_once('[').unwrap();
-                    number.split(' ').next().unwrap().parse::<f64>().unwrap()
-                });
-                let times: Vec<f64> = times.collect();
-                let own = (times[times.len() - 1] - times[0]) / (times.len() - 1) as f64;
-                let per_step = own * launches as f64 / REPLAYS as f64;
-                println!(
-                    "{name} on {ranks} ranks of {parts} parts: {launches} launches in {REPLAYS} steps; \
-                     beyond the driver the host took {:.1} us per launch, {:.1} us per step",
-                    own / 1e3,
-                    per_step / 1e3
-                );
+                // The devices of a rank are ordered before and behind what they do together.
+                let most = launches * (1 + 4 * (devices - 1));
+                assert_eq!((calls, count("the host waited")), (most, 0), "{name} on {layout}: {replays}");
+                let timed = text.split(&format!("{name} is timed\n")).nth(1).unwrap();
+                let own = own_microseconds(timed.split(&format!("{name} was timed\n")).next().unwrap());
+                println!("{name} on {layout}: {own:.2} us per step beyond the driver");
+                times.push(own);
                 ran += 1;
             }
         }
         assert!(!log.exists(), "{}", std::fs::read_to_string(&log).unwrap());
     }
+    times.sort_by(f64::total_cmp);
+    let [few, median, most] = [times.len() / 4, times.len() / 2, times.len() - 1].map(|at| times[at]);
+    println!("of programs and ranks, a quarter took {few:.2} us per step, half {median:.2}, all {most:.2}");
+    assert!(few <= LOWER_QUARTILE_MICROSECONDS && median <= MEDIAN_MICROSECONDS, "{times:?}");
     println!("ran: {} {ran}", way.name());
 }
 
+/// The median, over the launches, of the processor time that the thread spent outside of the driver between
+/// one and the next, per step.
+fn own_microseconds(trace: &str) -> f64 {
+    let launches = trace.lines().filter(|line| line.contains("cuGraphLaunch")).map(|line| {
+        let (_, number) = line.rsplit_once('[').unwrap();
+        number.split(' ').next().unwrap().parse::<f64>().unwrap()
+    });
+    let launches: Vec<f64> = launches.collect();
+    let mut between: Vec<f64> = launches.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    between.sort_by(f64::total_cmp);
+    between[between.len() / 2] * launches.len() as f64 / TIMED as f64 / 1e3
+}
+
 const REPLAYS: u64 = 48;
+const TIMED: u64 = 240;
+/// Of the medians of all programs and ranks. Processor time of a loaded machine is three times that of a
+/// quiet one, where the quartile is 0.5 us; one call of the system per exchange makes it 2.4 us.
+const LOWER_QUARTILE_MICROSECONDS: f64 = 1.5;
+const MEDIAN_MICROSECONDS: f64 = 4.0;
 
 #[test]
 #[ignore = "run by another test, as ranks"]
@@ -199,6 +217,9 @@ fn child_runs_programs() {
         say(&format!("{name} ends"));
         on_host.run(1 + REPLAYS).unwrap();
         compare(&chained, &on_host, "at the end");
+        say(&format!("{name} is timed"));
+        chained.run(TIMED).unwrap();
+        say(&format!("{name} was timed"));
     }
     let transport = team.transport().unwrap().unwrap();
     let way = Way::here();
@@ -219,7 +240,9 @@ fn ranks_that_end_are_named_while_devices_wait_for_them_by_nccl() {
 }
 
 fn ranks_fail(way: Way) {
-    let Some(of_way) = way.settings() else { return };
+    if way.settings().is_none() {
+        return;
+    }
     let (mut ran, mut seed) = (0, 0);
     let stride = std::env::var("PARTITA_FAULT_STRIDE").ok().and_then(|text| text.parse().ok()).unwrap_or(79);
     // Behind the first steps, which the host makes.
@@ -233,43 +256,61 @@ fn ranks_fail(way: Way) {
     };
     let all = kinds.iter().flat_map(|kind| points.iter().map(move |point| (*kind, Some(*point))));
     let all: Vec<_> = all.step_by(stride).chain([("steps", None), ("interrupt", None)]).collect();
+    let mut failures = 0;
     for (kind, point) in all {
-        let fault = point.map_or(String::new(), |(point, passes)| format!("1:{point}:{passes}:{kind}"));
-        let own = [
-            ("PARTITA_FAULT", fault.clone()),
-            ("CHAINED_FAULT", kind.to_owned()),
-            ("CHAINED_PARTS", (1 + usize::from(seed % 9 == 4)).to_string()),
-            ("CHAINED_PROGRAM", (seed % PROGRAMS.len()).to_string()),
-            ("PARTITA_DEADLINE_SECONDS", "3".to_owned()),
-            ("PARTITA_SIM_SEED", seed.to_string()),
-        ];
-        let settings = [&own[..], &of_way].concat();
-        seed += 1;
-        let ranks = 2 + seed % 3;
-        let jobs = start("child_fails", ranks, &settings);
-        let stopped = matches!(kind, "stop" | "hang").then_some(1);
-        let ends = ends(jobs, stopped, Duration::from_secs(20));
-        let all = ends.iter().map(|(_, text)| &text[..]).collect::<Vec<_>>().concat();
-        assert!(point.is_none() || all.contains("a fault on purpose now"), "{fault}: no fault: {all}");
-        for (rank, (_, text)) in ends.iter().enumerate().filter(|(rank, _)| *rank != 1) {
-            let named = format!("on rank {rank} of {ranks}: rank 1 failed in ");
-            // Of two ranks that differ neither is right.
-            let named = text.contains(&named) || (kind == "steps" && text.contains("different things"));
-            let seconds = text.split("seconds: ").nth(1).and_then(|rest| rest.split_whitespace().next());
-            let seconds: f64 = seconds.unwrap_or_else(|| panic!("{fault} {kind}: {text}")).parse().unwrap();
-            assert!(named && text.contains("reading raises"), "{fault} {kind}, rank {rank}: {text}");
-            assert!(seconds < 5.0, "{fault}: {seconds} s: {text}");
-            let left = text.split("left: ").nth(1).and_then(|rest| rest.split_whitespace().next());
-            *whole.entry(left.unwrap_or("nothing said").to_owned()).or_insert(0) += 1;
-            println!("{kind} {fault}: rank {rank} ended after {seconds} s");
-            ran += 1;
+        // All of them are tried: a run of every point takes an hour.
+        let attempt = || rank_fails(way, kind, point, seed);
+        match std::panic::catch_unwind(attempt) {
+            Ok(left) => {
+                ran += left.len();
+                left.into_iter().for_each(|what| *whole.entry(what).or_insert(0) += 1);
+            }
+            Err(_) => failures += 1,
         }
+        seed += 1;
     }
+    assert_eq!(failures, 0, "faults that went wrong");
     println!("what the arrays hold: {whole:?}");
     // With messages by NCCL launches are not guarded.
     let most = whole.get(if way == Way::Ipc { "whole" } else { "lost" });
     assert!(most.is_some_and(|count| 2 * count > ran), "{whole:?}");
     println!("ran: {}-faults {ran}", way.name());
+}
+
+/// What each surviving rank says that its arrays hold.
+fn rank_fails(way: Way, kind: &str, point: Option<(&str, u64)>, seed: usize) -> Vec<String> {
+    let fault = point.map_or(String::new(), |(point, passes)| format!("1:{point}:{passes}:{kind}"));
+    let ranks = 2 + (seed + 1) % 3;
+    let devices = if way == Way::Ipc && ranks == 2 && seed.is_multiple_of(2) { 2 } else { 1 };
+    let own = [
+        ("PARTITA_FAULT", fault.clone()),
+        ("CHAINED_FAULT", kind.to_owned()),
+        ("CHAINED_PARTS", (devices * (1 + usize::from(seed % 9 == 4))).to_string()),
+        ("CHAINED_DEVICES", devices.to_string()),
+        ("CHAINED_PROGRAM", (seed % PROGRAMS.len()).to_string()),
+        ("PARTITA_DEADLINE_SECONDS", "3".to_owned()),
+        ("PARTITA_SIM_SEED", seed.to_string()),
+    ];
+    let settings = [&own[..], &way.settings().unwrap()].concat();
+    let jobs = start("child_fails", ranks, &settings);
+    let stopped = matches!(kind, "stop" | "hang").then_some(1);
+    let ends = ends(jobs, stopped, Duration::from_secs(20));
+    let all = ends.iter().map(|(_, text)| &text[..]).collect::<Vec<_>>().concat();
+    assert!(point.is_none() || all.contains("a fault on purpose now"), "{fault}: no fault: {all}");
+    let mut held = Vec::new();
+    for (rank, (_, text)) in ends.iter().enumerate().filter(|(rank, _)| *rank != 1) {
+        let named = format!("on rank {rank} of {ranks}: rank 1 failed in ");
+        // Of two ranks that differ neither is right.
+        let named = text.contains(&named) || (kind == "steps" && text.contains("different things"));
+        let seconds = text.split("seconds: ").nth(1).and_then(|rest| rest.split_whitespace().next());
+        let seconds: f64 = seconds.unwrap_or_else(|| panic!("{fault} {kind}: {text}")).parse().unwrap();
+        assert!(named && text.contains("reading raises"), "{fault} {kind}, rank {rank}: {text}");
+        assert!(seconds < 5.0, "{fault}: {seconds} s: {text}");
+        let left = text.split("left: ").nth(1).and_then(|rest| rest.split_whitespace().next());
+        held.push(left.unwrap_or("nothing said").to_owned());
+        println!("{kind} {fault}: rank {rank} ended after {seconds} s");
+    }
+    held
 }
 
 #[test]
@@ -319,7 +360,7 @@ fn child_fails() {
     let held: Vec<partita::Result<Vec<Vec<u8>>>> = chained.state().iter().map(read).collect();
     let step_held = error.split("hold step ").nth(1);
     let step_held = step_held.map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next().unwrap());
-    let is_lost = error.contains("the arrays of the Loop are lost");
+    let is_lost = error.contains(" are lost: ");
     // Where no device was under way, the error does not speak of them.
     let whole = if is_lost { None } else { step_held.map_or(Some(chained.steps()), |n| n.parse().ok()) };
     match whole {
@@ -347,6 +388,62 @@ fn child_fails() {
         say("reading raises");
     }
     drop(chained);
+    drop(team);
+    leave();
+}
+
+/// A driver that lacks a call of those for words is found before anything waits by them.
+#[test]
+fn hosts_wait_where_the_driver_lacks_a_call() {
+    if Way::Ipc.settings().is_none() {
+        return;
+    }
+    let path = std::env::var_os("LD_LIBRARY_PATH").unwrap();
+    let library = std::env::split_paths(&path).map(|folder| folder.join("libcuda.so.1"));
+    let mut bytes = std::fs::read(library.into_iter().find(|file| file.exists()).unwrap()).unwrap();
+    hide(&mut bytes, "cuThreadExchangeStreamCaptureMode");
+    let folder = std::env::temp_dir().join(format!("partita-lacks-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("libcuda.so.1"), &bytes).unwrap();
+    std::fs::write(folder.join("libcuda.so"), &bytes).unwrap();
+    let settings =
+        [("LD_LIBRARY_PATH", folder.to_str().unwrap().to_owned()), ("PARTITA_DEBUG", "1".to_owned())];
+    let jobs = start("child_lacks_a_call", 2, &settings);
+    for (rank, (succeeded, text)) in ends(jobs, None, Duration::from_secs(60)).into_iter().enumerate() {
+        let said = text.contains("hosts wait for messages: the driver lacks cuThreadExchange");
+        assert!(succeeded && said, "rank {rank}: {text}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+    println!("ran: cuda-lacks 2");
+}
+
+/// Hides a symbol of a shared library (ELF, 64 bits): whoever asks for it does not find it.
+fn hide(library: &mut [u8], name: &str) {
+    let number = |at: usize, bytes: usize| {
+        library[at..at + bytes].iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
+    };
+    let (headers, pitch, count) = (number(0x28, 8), number(0x3a, 2), number(0x3c, 2));
+    let section = |k: usize| headers + k * pitch;
+    let symbols = (0..count).map(section).find(|at| number(at + 4, 4) == 11).unwrap();
+    let names = number(section(number(symbols + 0x28, 4)) + 0x18, 8);
+    let (first, bytes) = (number(symbols + 0x18, 8), number(symbols + 0x20, 8));
+    let is_it = |at: &usize| library[names + number(*at, 4)..].starts_with(format!("{name}\0").as_bytes());
+    let symbol = (first..first + bytes).step_by(24).find(is_it).unwrap();
+    // Its visibility.
+    library[symbol + 5] = 2;
+}
+
+#[test]
+#[ignore = "run by another test, as ranks"]
+fn child_lacks_a_call() {
+    let team = team(1);
+    let (name, step, shape, arrays) = PROGRAMS[0];
+    let mut unchained = begun(name, shape, arrays, step, &team);
+    unchained.run(40).unwrap();
+    assert!(!unchained.explain().contains("no host waits"));
+    let mut on_host = begun(name, shape, arrays, step, &Team::on(&[Device::host()], team.size()).unwrap());
+    on_host.run(40).unwrap();
+    assert!(unchained.state()[0].to_bytes().unwrap() == on_host.state()[0].to_bytes().unwrap());
     drop(team);
     leave();
 }

@@ -55,7 +55,7 @@ try:
         u.team.wait()
 except pt.RankError as error:
     print(error, flush=True)
-    held = int(re.search("arrays of the Loop hold step ([0-9]+)", str(error)).group(1))
+    held = int(re.search("arrays of Loop [0-9]+ hold step ([0-9]+)", str(error)).group(1))
     part = u.parts[0]
     v = np.arange(30 * 20, dtype=np.float32).reshape(30, 20) ** 0.5
     for _ in range(held):

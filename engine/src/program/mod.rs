@@ -4,6 +4,7 @@
 mod command;
 pub(crate) mod copies;
 mod ipc;
+mod latches;
 mod link_table;
 mod message;
 mod nccl;

@@ -15,7 +15,7 @@ use crate::config::config;
 use crate::device::cuda::{nccl_id, nccl_version};
 use crate::device::{Buffer, Device, DevicePeers, GroupedSpan, Stream};
 use crate::error::{Error, Result};
-use crate::wire::{FailureCall, Ranks};
+use crate::wire::{FailureCall, Ranks, job};
 
 /// What is refused, in words.
 type Refusable<T> = std::result::Result<T, String>;
@@ -159,7 +159,7 @@ impl NcclLink {
 
     /// A rank of this machine whose process is stopped.
     fn stopped(&self) -> Option<usize> {
-        self.processes.iter().position(|process| process.is_some_and(is_stopped))
+        self.processes.iter().position(|process| process.is_some_and(job::is_stopped))
     }
 
     /// The processes of some ranks that are on this machine.
@@ -227,11 +227,4 @@ fn refusal(offers: &[Offer]) -> Option<String> {
         let before = offers[..rank].iter().position(|other| is_same(other, offer))?;
         Some(format!("ranks {before} and {rank} share a GPU, which NCCL refuses"))
     })
-}
-
-/// Whether a process of this machine is stopped, as far as the system says.
-pub(super) fn is_stopped(process: u64) -> bool {
-    let Ok(text) = std::fs::read_to_string(format!("/proc/{process}/stat")) else { return false };
-    // The state follows the name, which is in parentheses and may have some itself.
-    text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']))
 }

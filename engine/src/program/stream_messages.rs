@@ -16,22 +16,22 @@
 //!
 //! When a rank fails, `watch` ends the others' waits.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use partita_kernels::{Access, Launch, View};
+use partita_kernels::Access;
 
 use super::command::{Command, Op, Schedule};
-use super::copies::{copy_bytes, latch};
+use super::copies::copy_bytes;
 use super::ipc::IpcMemory;
 use super::message::{Message, Transport};
 use super::nccl::NcclLink;
 use super::place::MemorySpan;
-use super::watch::{GuardedSteps, HALT, Watched};
+use super::watch::{GuardedSteps, Watched, WatchedDevice};
 use crate::device::cuda::IpcHandle;
 use crate::device::{
-    Allocation, Buffer, Device, GuardWord, Job, Stream, StreamGraph, StreamGraphBuilder, Watch, WordOp,
+    Allocation, Buffer, Device, DeviceKind, Stream, StreamGraph, StreamGraphBuilder, Watch, WordOp,
     process_id,
 };
 use crate::error::Result;
@@ -41,18 +41,24 @@ use crate::wire::{Epoch, FailureCall, Ranks};
 /// from it, before.
 type MessageKey = (usize, usize, usize);
 
-/// The messages of a cycle, as one rank sends and receives them: the lengths of their spans.
+/// A span of a message: the number of its device among those of this rank, and its length.
+type SpanOutline = (usize, u64);
+
+/// The messages of a cycle, as one rank sends and receives them: their spans.
 pub(crate) struct MessageOutline {
+    name: String,
     ranks: Ranks,
-    device: Device,
+    devices: Vec<Device>,
     /// Of messages in shared memory, if there are any.
     ipc: Option<Arc<IpcMemory>>,
     /// The other ranks of messages by NCCL, and their connection.
     nccl: Option<(BTreeSet<usize>, Arc<NcclLink>)>,
-    sent: BTreeMap<MessageKey, Vec<u64>>,
-    received: BTreeMap<MessageKey, Vec<u64>>,
+    sent: BTreeMap<MessageKey, Vec<SpanOutline>>,
+    received: BTreeMap<MessageKey, Vec<SpanOutline>>,
     /// Memory that the steps write.
     written: Vec<Arc<Allocation>>,
+    /// By step and command: the copies from another device of this rank into memory of the state.
+    transfers: Vec<((usize, usize), Device, u64)>,
 }
 
 /// For each send and receive of a step its peer and its number among those to, or from, that rank. Both ranks
@@ -91,141 +97,159 @@ fn message_of(op: &Op) -> Option<(&Message, bool)> {
 
 impl MessageOutline {
     /// The messages of the steps of a cycle, if all of them go from a device to a device of another process,
-    /// and the device of this rank, which must be one, can wait for words, or NCCL's groups are captured.
+    /// and the devices of this rank can wait for words, or NCCL's groups are captured. The `state` is memory
+    /// that others read after the steps, which are those of `name` in errors.
     pub fn of<'c>(
+        name: &str,
         ranks: &Ranks,
         steps: impl Iterator<Item = &'c [Command]>,
+        state: &HashSet<u64>,
     ) -> Result<Option<MessageOutline>> {
         let (mut sent, mut received) = (BTreeMap::new(), BTreeMap::new());
-        let (mut device, mut shared, mut nccl) = (None, None, None);
-        let mut written = Vec::new();
+        let (mut shared, mut nccl) = (None, None);
+        let (mut devices, mut written, mut transfers): (Vec<Device>, Vec<_>, Vec<_>) = Default::default();
         for (at, step) in steps.enumerate() {
-            for (command, number) in step.iter().zip(numbered(step)) {
+            for (k, (command, number)) in step.iter().zip(numbered(step)).enumerate() {
                 written.extend(command.op.writes().cloned());
-                if let Op::SendReceive { link, spans, .. } = &command.op {
-                    let (peers, _) = nccl.get_or_insert_with(|| (BTreeSet::new(), Arc::clone(link)));
-                    peers.extend(spans.iter().map(|span| span.peer));
+                let new = command.op.devices().into_iter().filter(|device| !devices.contains(device));
+                let new: Vec<Device> = new.cloned().collect();
+                devices.extend(new);
+                match &command.op {
+                    Op::SendReceive { link, spans, .. } => {
+                        let (peers, _) = nccl.get_or_insert_with(|| (BTreeSet::new(), Arc::clone(link)));
+                        peers.extend(spans.iter().map(|span| span.peer));
+                    }
+                    Op::Transfer { to_device, to, bytes, .. } if state.contains(&to.id) => {
+                        transfers.push(((at, k), to_device.clone(), *bytes));
+                    }
+                    _ => {}
                 }
                 let Some((message, is_sent)) = message_of(&command.op) else { continue };
                 let Some((peer, number)) = number.filter(|_| message.ranks == *ranks) else {
                     return Ok(None);
                 };
                 let Message { memory, transport, ipc, .. } = message;
-                if memory.iter().any(|span| *device.get_or_insert(&span.device) != &span.device) {
-                    return Ok(None);
-                }
                 match (transport, ipc) {
                     (Transport::Nccl, _) => continue,
                     (Transport::Ipc, Some(ipc)) => shared = Some(Arc::clone(ipc)),
                     _ => return Ok(None),
                 }
+                let number_of = |device: &Device| devices.iter().position(|one| one == device);
+                let span = |span: &MemorySpan| Some((number_of(&span.device)?, span.bytes));
+                let Some(spans) = memory.iter().map(span).collect() else { return Ok(None) };
                 let messages = if is_sent { &mut sent } else { &mut received };
-                messages.insert((at, peer, number), memory.iter().map(|span| span.bytes).collect());
+                messages.insert((at, peer, number), spans);
             }
         }
-        let Some(device) = device.cloned() else { return Ok(None) };
         let is_captured = nccl.as_ref().is_none_or(|(_, link)| link.peers().is_captured());
-        if !is_captured || !ranks.can_be_watched() || (shared.is_some() && !device.has_words()?) {
+        // NCCL connects one device of each rank.
+        let fits = devices.len() == 1 || (nccl.is_none() && !devices.is_empty());
+        if !is_captured || !fits || !ranks.can_be_watched() {
             return Ok(None);
         }
-        Ok(Some(MessageOutline { ranks: ranks.clone(), device, ipc: shared, nccl, sent, received, written }))
+        for device in devices.iter().filter(|_| shared.is_some()) {
+            if device.kind() != DeviceKind::Cuda || !device.has_words()? {
+                return Ok(None);
+            }
+        }
+        let (name, ranks, ipc) = (name.to_owned(), ranks.clone(), shared);
+        Ok(Some(MessageOutline { name, ranks, devices, ipc, nccl, sent, received, written, transfers }))
     }
 }
 
 /// Where a rank expects the words and the bytes of its messages, in memory that all others map.
 pub(crate) struct MessageOffer {
     outline: MessageOutline,
-    /// None without messages in shared memory.
-    region: Option<(Buffer, IpcHandle)>,
+    /// By device; none without messages in shared memory.
+    regions: Vec<(Buffer, IpcHandle)>,
     places: Places,
-    guards: Buffer,
 }
 
-/// By message: of sent ones the place of `free`; of received ones those of `ready` and of the spans.
+/// Where a span is: of sent ones the place of `free`, on the sender's device; of received ones that of
+/// `ready`, and of the span, on the receiver's.
+#[derive(Clone, Copy)]
+struct SpanPlace {
+    device: usize,
+    word: u64,
+    at: u64,
+    bytes: u64,
+}
+
+/// By message.
 #[derive(Default)]
 struct Places {
-    free: BTreeMap<MessageKey, u64>,
-    ready: BTreeMap<MessageKey, (u64, Vec<u64>)>,
+    free: BTreeMap<MessageKey, Vec<SpanPlace>>,
+    ready: BTreeMap<MessageKey, Vec<SpanPlace>>,
 }
 
 /// Words lie so far apart that two are in no common line of a cache.
 const WORD_PITCH: u64 = 128;
 /// A message begins with a word that is not 0 if it is none, so far behind the word `ready`.
 const FALSE: u64 = 64;
-/// Words: the count of true waits, a count that the first latch of a graph may add to for nothing, what
-/// latches remember, and the words that guard launches of a graph.
-const GUARDS: usize = 512;
-/// The first of those.
-const FIRST_GUARD: usize = 3;
-/// The most messages between which a stream waits once.
-const MOST_LATCHED: usize = 32;
 /// Spans begin at multiples of this.
 const SPAN_PITCH: u64 = 256;
 
 impl MessageOffer {
     /// Prepares the memory. All work on the devices of all ranks is done.
     pub fn new(outline: MessageOutline) -> Result<MessageOffer> {
-        let mut places = Places::default();
-        let mut next = 0;
-        let mut take = |bytes: u64, pitch: u64| {
-            let first = next;
-            next += bytes.next_multiple_of(pitch);
+        // The word `halt` comes first.
+        let mut next = vec![WORD_PITCH; outline.devices.len()];
+        let mut take = |device: usize, bytes: u64, pitch: u64| {
+            let first = next[device].next_multiple_of(pitch);
+            next[device] = first + bytes;
             first
         };
-        // The word `halt`.
-        take(8, WORD_PITCH);
-        for key in outline.sent.keys() {
-            places.free.insert(*key, take(8, WORD_PITCH));
+        let words = |take: &mut dyn FnMut(usize, u64, u64) -> u64, all: &BTreeMap<_, Vec<SpanOutline>>| {
+            let place = |&(device, bytes): &SpanOutline| SpanPlace {
+                device,
+                word: take(device, WORD_PITCH, WORD_PITCH),
+                at: 0,
+                bytes,
+            };
+            let mut place = place;
+            let each = all.iter().map(|(key, spans)| (*key, spans.iter().map(&mut place).collect()));
+            each.collect::<BTreeMap<MessageKey, Vec<SpanPlace>>>()
+        };
+        let (free, mut ready) = (words(&mut take, &outline.sent), words(&mut take, &outline.received));
+        let ends: Vec<u64> = (0..outline.devices.len()).map(|device| take(device, 0, SPAN_PITCH)).collect();
+        for span in ready.values_mut().flatten() {
+            span.at = take(span.device, span.bytes, SPAN_PITCH);
         }
-        for key in outline.received.keys() {
-            places.ready.insert(*key, (take(8, WORD_PITCH), Vec::new()));
+        let mut regions = Vec::new();
+        for (number, device) in outline.devices.iter().enumerate() {
+            let Some(ipc) = &outline.ipc else { break };
+            let region = ipc.region(device, next[number].max(SPAN_PITCH))?;
+            let mut begin = vec![0; ends[number] as usize];
+            let own = free.values().flatten().filter(|span| span.device == number);
+            own.for_each(|span| begin[span.word as usize] = 1);
+            device.upload(region.0.allocation(), 0, &begin)?;
+            device.wait()?;
+            regions.push(region);
         }
-        let end = take(0, 1);
-        let words = end.next_multiple_of(SPAN_PITCH);
-        take(words - end, 1);
-        for (key, spans) in &outline.received {
-            let Some((_, offsets)) = places.ready.get_mut(key) else { continue };
-            offsets.extend(spans.iter().map(|bytes| take(*bytes, SPAN_PITCH)));
-        }
-        let region = |ipc: &Arc<IpcMemory>| ipc.region(&outline.device, next.max(SPAN_PITCH));
-        let region = outline.ipc.as_ref().map(region).transpose()?;
-        if let Some((region, _)) = &region {
-            let mut begin = vec![0; words as usize];
-            places.free.values().for_each(|&at| begin[at as usize] = 1);
-            outline.device.upload(region.allocation(), 0, &begin)?;
-        }
-        let guards = outline.device.alloc(8 * GUARDS as u64)?;
-        outline.device.upload(guards.allocation(), 0, &[0; 8 * GUARDS])?;
-        outline.device.wait()?;
-        Ok(MessageOffer { outline, region, places, guards })
+        Ok(MessageOffer { outline, regions, places: Places { free, ready } })
     }
 
     /// For the other ranks.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let memory = self.region.as_ref().map(|(region, handle)| (region.allocation(), handle.0));
-        let (id, bytes) = memory.as_ref().map_or((0, 0), |(memory, _)| (memory.id, memory.bytes));
-        let mut numbers = vec![u64::from(process_id()), id, bytes];
-        let key = |key: &MessageKey| [key.0 as u64, key.1 as u64, key.2 as u64];
+        let mut numbers = vec![u64::from(process_id()), self.regions.len() as u64];
+        for (region, handle) in &self.regions {
+            numbers.extend(handle.0.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes)));
+            numbers.extend([region.allocation().id, region.allocation().bytes]);
+        }
         numbers.push(self.places.free.len() as u64);
-        for (of, at) in &self.places.free {
-            numbers.extend(key(of).into_iter().chain([*at]));
+        for (&(step, peer, number), spans) in self.places.free.iter().chain(&self.places.ready) {
+            numbers.extend([step as u64, peer as u64, number as u64, spans.len() as u64]);
+            let fields = |span: &SpanPlace| [span.device as u64, span.word, span.at, span.bytes];
+            numbers.extend(spans.iter().flat_map(fields));
         }
-        for (of, (ready, spans)) in &self.places.ready {
-            numbers.extend(key(of).into_iter().chain([*ready, spans.len() as u64]));
-            let bytes = &self.outline.received[of];
-            numbers.extend(spans.iter().zip(bytes).flat_map(|(at, bytes)| [*at, *bytes]));
-        }
-        let numbers = numbers.into_iter().flat_map(u64::to_le_bytes);
-        memory.map_or([0; 64], |(_, handle)| handle).into_iter().chain(numbers).collect()
+        numbers.into_iter().flat_map(u64::to_le_bytes).collect()
     }
 
     /// The messages, with the offers of all ranks; `None` if these do not fit together.
     pub fn accept(self, offers: &[Vec<u8>]) -> Result<Option<StreamMessages>> {
-        let MessageOffer { outline, region, places, guards } = self;
-        let region = region.map(|(region, _)| region);
+        let MessageOffer { outline, regions, places } = self;
         let rank = outline.ranks.rank();
-        let (mut others, mut processes): (HashMap<usize, (Buffer, Places)>, _) = (HashMap::new(), Vec::new());
-        let mut lengths: HashMap<(usize, MessageKey), Vec<u64>> = HashMap::new();
+        let (mut others, mut processes): (HashMap<usize, OtherOffer>, _) = (HashMap::new(), Vec::new());
         for &(_, peer, _) in outline.sent.keys().chain(outline.received.keys()) {
             if others.contains_key(&peer) {
                 continue;
@@ -233,60 +257,66 @@ impl MessageOffer {
             let Some(offer) = offers.get(peer).and_then(|bytes| OtherOffer::of_bytes(bytes)) else {
                 return Ok(None);
             };
-            let Some(ipc) = &outline.ipc else { return Ok(None) };
-            let mapped = ipc.map(peer, &outline.device, offer.handle, offer.number, offer.bytes)?;
-            lengths.extend(offer.lengths.into_iter().map(|(key, bytes)| ((peer, key), bytes)));
             processes.push((peer, offer.process));
-            others.insert(peer, (mapped, offer.places));
+            others.insert(peer, offer);
         }
-        let word = |memory: &Buffer, offset: u64, gives: bool| {
-            [WordOp { memory: Arc::clone(memory.allocation()), offset, gives }]
-        };
-        let mut messages = HashMap::new();
-        for (&(step, peer, number), spans) in &outline.sent {
-            let Some(region) = &region else { return Ok(None) };
-            let theirs = (step, rank, number);
-            let (memory, other) = &others[&peer];
-            let Some((ready, offsets)) = other.ready.get(&theirs) else { return Ok(None) };
-            if lengths.get(&(peer, theirs)) != Some(spans) {
+        let mut messages: HashMap<_, Vec<Channel>> = HashMap::new();
+        let sent = places.free.iter().map(|message| (message, true));
+        for ((key, mine), is_sent) in sent.chain(places.ready.iter().map(|message| (message, false))) {
+            let (Some(ipc), &(step, peer, number)) = (&outline.ipc, key) else { return Ok(None) };
+            let other = &others[&peer];
+            let of_others = if is_sent { &other.places.ready } else { &other.places.free };
+            let lengths = |spans: &[SpanPlace]| spans.iter().map(|span| span.bytes).collect::<Vec<u64>>();
+            let theirs = of_others.get(&(step, rank, number));
+            let Some(theirs) = theirs.filter(|theirs| lengths(theirs) == lengths(mine)) else {
                 return Ok(None);
+            };
+            // The spans between two devices have the words of their first.
+            let mut between: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+            for (k, (one, other)) in mine.iter().zip(theirs).enumerate() {
+                between.entry((one.device, other.device)).or_default().push(k);
             }
-            let take = word(region, places.free[&(step, peer, number)], false);
-            let (give, spans) = (word(memory, *ready, true), views(memory, offsets, spans)?);
-            let is_false = (Arc::clone(memory.allocation()), ready + FALSE);
-            messages.insert(((step, peer, number), true), Channel { take, give, spans, is_false });
+            for ((device, theirs_on), spans) in between {
+                let Some(&(handle, id, bytes)) = other.regions.get(theirs_on) else { return Ok(None) };
+                let there = ipc.map(peer, &outline.devices[device], handle, id, bytes)?;
+                let (here, first) = (&regions[device].0, spans[0]);
+                let word = |memory: &Buffer, offset: u64, gives: bool| {
+                    [WordOp { memory: Arc::clone(memory.allocation()), offset, gives }]
+                };
+                let take = word(here, mine[first].word, false);
+                let give = word(&there, theirs[first].word, true);
+                let (receiver, at) = if is_sent { (&there, theirs) } else { (here, mine) };
+                let is_false = (Arc::clone(receiver.allocation()), at[first].word + FALSE);
+                let view = |k: usize| {
+                    let part = receiver.device().part_of(receiver, at[k].at, at[k].bytes)?;
+                    Ok((k, part))
+                };
+                let spans = spans.into_iter().map(view).collect::<Result<Vec<_>>>()?;
+                let channel = Channel { device, is_sent, take, give, spans, is_false };
+                messages.entry((*key, is_sent)).or_default().push(channel);
+            }
         }
-        for (&(step, peer, number), spans) in &outline.received {
-            let Some(region) = &region else { return Ok(None) };
-            let (memory, other) = &others[&peer];
-            let Some(free) = other.free.get(&(step, rank, number)) else { return Ok(None) };
-            let (ready, offsets) = &places.ready[&(step, peer, number)];
-            let (take, give) = (word(region, *ready, false), word(memory, *free, true));
-            let spans = views(region, offsets, spans)?;
-            let is_false = (Arc::clone(region.allocation()), ready + FALSE);
-            messages.insert(((step, peer, number), false), Channel { take, give, spans, is_false });
-        }
-        let words = places.free.into_values().chain(places.ready.into_values().map(|(ready, _)| ready));
-        let MessageOutline { ranks, device, ipc, nccl, written, .. } = outline;
+        let MessageOutline { name, ranks, devices, ipc, nccl, written, transfers, .. } = outline;
+        let stage = |(place, device, bytes): ((usize, usize), Device, u64)| Ok((place, device.alloc(bytes)?));
+        let stages = transfers.into_iter().map(stage).collect::<Result<HashMap<_, _>>>()?;
         if let Some((peers, link)) = &nccl {
             processes.extend(link.processes(peers.iter().copied()));
         }
-        let (guarded, state, change) = Default::default();
-        let watched = Watched {
-            ranks,
-            device,
-            region: region.clone(),
-            words: words.collect(),
-            written,
-            processes,
-            nccl,
-            guards,
-            guarded,
-            state,
-            change,
+        let words = |device: usize| {
+            let all = places.free.values().chain(places.ready.values()).flatten();
+            all.filter(|span| span.device == device).map(|span| span.word).collect()
         };
+        let watched = |(number, device): (usize, &Device)| {
+            let region = regions.get(number).map(|(region, _)| region.clone());
+            WatchedDevice::new(device, region, words(number))
+        };
+        let devices = devices.iter().enumerate().map(watched).collect::<Result<Vec<_>>>()?;
+        let (guarded, state, change) = Default::default();
+        let watched = Watched { name, ranks, devices, written, processes, nccl, guarded, state, change };
         let watched = Arc::new(watched);
-        watched.device.watch(&(Arc::clone(&watched) as Arc<dyn Watch>));
+        for WatchedDevice { device, .. } in &watched.devices {
+            device.watch(&(Arc::clone(&watched) as Arc<dyn Watch>));
+        }
         // Before NCCL lets the device go on, which happens as soon as a rank has failed.
         let halted = Arc::downgrade(&watched);
         let on_failure: Arc<FailureCall> =
@@ -297,65 +327,70 @@ impl MessageOffer {
         let watching = Arc::clone(&watched);
         let thread = std::thread::Builder::new().name("partita-watch".to_owned());
         let Ok(watch) = thread.spawn(move || watching.watch()) else { return Ok(None) };
-        let (watch, process, shared) = (Some(watch), process_id(), ipc.zip(region));
-        Ok(Some(StreamMessages { messages, shared, watched, watch, process, _on_failure: on_failure }))
+        let (watch, process) = (Some(watch), process_id());
+        Ok(Some(StreamMessages { messages, ipc, stages, watched, watch, process, _on_failure: on_failure }))
     }
 }
 
 /// The offer of another rank.
 struct OtherOffer {
-    handle: IpcHandle,
     process: u64,
-    number: u64,
-    bytes: u64,
+    /// By device: the handle, the number and the length of its memory.
+    regions: Vec<(IpcHandle, u64, u64)>,
     places: Places,
-    lengths: HashMap<MessageKey, Vec<u64>>,
 }
 
 impl OtherOffer {
     fn of_bytes(bytes: &[u8]) -> Option<OtherOffer> {
-        let (handle, rest) = bytes.split_first_chunk::<64>()?;
-        let mut numbers = rest.as_chunks::<8>().0.iter().map(|number| u64::from_le_bytes(*number));
-        let (process, number, bytes) = (numbers.next()?, numbers.next()?, numbers.next()?);
-        let (mut places, mut lengths) = (Places::default(), HashMap::new());
+        let mut numbers = bytes.as_chunks::<8>().0.iter().map(|number| u64::from_le_bytes(*number));
+        let process = numbers.next()?;
+        let mut regions = Vec::new();
         for _ in 0..numbers.next()? {
-            let key = (numbers.next()? as usize, numbers.next()? as usize, numbers.next()? as usize);
-            places.free.insert(key, numbers.next()?);
+            let mut handle = [0; 64];
+            for bytes in handle.as_chunks_mut::<8>().0 {
+                *bytes = numbers.next()?.to_le_bytes();
+            }
+            regions.push((IpcHandle(handle), numbers.next()?, numbers.next()?));
         }
-        while let Some(step) = numbers.next() {
+        let (mut places, sent) = (Places::default(), numbers.next()?);
+        for count in 0.. {
+            let Some(step) = numbers.next() else { break };
             let key = (step as usize, numbers.next()? as usize, numbers.next()? as usize);
-            let (ready, count) = (numbers.next()?, numbers.next()?);
-            let spans: Option<Vec<(u64, u64)>> =
-                (0..count).map(|_| Some((numbers.next()?, numbers.next()?))).collect();
-            let (offsets, spans) = spans?.into_iter().unzip();
-            places.ready.insert(key, (ready, offsets));
-            lengths.insert(key, spans);
+            let count_of_spans = numbers.next()?;
+            let span = |_| {
+                let [device, word, at, bytes] = [(); 4].map(|()| numbers.next());
+                Some(SpanPlace { device: device? as usize, word: word?, at: at?, bytes: bytes? })
+            };
+            let spans: Option<Vec<SpanPlace>> = (0..count_of_spans).map(span).collect();
+            let messages = if count < sent { &mut places.free } else { &mut places.ready };
+            messages.insert(key, spans?);
         }
-        Some(OtherOffer { handle: IpcHandle(*handle), process, number, bytes, places, lengths })
+        Some(OtherOffer { process, regions, places })
     }
 }
 
-/// One message: its words, and its spans in memory on the receiver's device.
-struct Channel {
+/// What goes from one device to another in one message: its words, and its spans in memory on the receiver's
+/// device, with their numbers in the message.
+pub(super) struct Channel {
+    /// The number of this rank's device.
+    pub device: usize,
+    pub is_sent: bool,
     take: [WordOp; 1],
     give: [WordOp; 1],
-    spans: Vec<Buffer>,
+    spans: Vec<(usize, Buffer)>,
     /// Where the word is that says that it is none.
-    is_false: (Arc<Allocation>, u64),
-}
-
-/// Spans of memory, as memory of their own.
-fn views(memory: &Buffer, offsets: &[u64], lengths: &[u64]) -> Result<Vec<Buffer>> {
-    offsets.iter().zip(lengths).map(|(&at, &bytes)| memory.device().part_of(memory, at, bytes)).collect()
+    pub is_false: (Arc<Allocation>, u64),
 }
 
 /// The messages of a cycle that devices send and receive themselves.
 pub(crate) struct StreamMessages {
     /// By message, and whether it is sent.
-    messages: HashMap<(MessageKey, bool), Channel>,
-    /// Of messages in shared memory: where they are received.
-    shared: Option<(Arc<IpcMemory>, Buffer)>,
-    watched: Arc<Watched>,
+    messages: HashMap<(MessageKey, bool), Vec<Channel>>,
+    /// Of messages in shared memory.
+    ipc: Option<Arc<IpcMemory>>,
+    /// By step and command: where copies from another device arrive first.
+    stages: HashMap<(usize, usize), Buffer>,
+    pub(super) watched: Arc<Watched>,
     watch: Option<JoinHandle<()>>,
     process: u32,
     /// The wire has it for as long as it is here.
@@ -364,16 +399,18 @@ pub(crate) struct StreamMessages {
 
 /// The commands of a step, and what its messages need around each.
 pub(crate) struct ChainedStep<'m> {
-    device: &'m Device,
+    messages: &'m StreamMessages,
     pub commands: Schedule,
-    around: Vec<Around<'m>>,
+    pub(super) around: Vec<Around<'m>>,
 }
 
 #[derive(Default)]
-struct Around<'m> {
-    takes: Vec<(Stream, &'m Channel)>,
+pub(super) struct Around<'m> {
+    pub takes: Vec<(Stream, &'m Channel)>,
     /// The copies of the message of the command, if it is copied.
     copies: Schedule,
+    /// The copy of what arrived from another device of this rank.
+    arrivals: Schedule,
     gives: Vec<(Stream, &'m Channel)>,
 }
 
@@ -396,7 +433,9 @@ impl StreamMessages {
             let (Some((message, is_sent)), Some((peer, number))) = (message_of(op), numbers[at]) else {
                 continue;
             };
-            let Some(channel) = self.messages.get(&((step, peer, number), is_sent)) else { continue };
+            let Some(channels) = self.messages.get(&((step, peer, number), is_sent)) else { continue };
+            let views = channels.iter().flat_map(|channel| &channel.spans);
+            let spans = views.map(|(number, view)| (&message.memory[*number], view));
             // Words of messages that follow one another are one batch.
             let alike = |other: &usize| sends(*other) == Some((is_sent, *stream));
             let (mut first, mut last) = (at, at);
@@ -417,24 +456,34 @@ impl StreamMessages {
             };
             // On the stream for exchanges no copy is left out because it changes nothing.
             if *stream == Stream::Exchange && message.memory.iter().all(is_alone) {
-                for (span, view) in message.memory.iter().zip(&channel.spans) {
+                for (span, view) in spans {
                     moved.insert(span.allocation.id, Arc::clone(view.allocation()));
                     for &(k, _) in &uses[&span.allocation.id] {
                         (first, last) = if is_sent { (first.min(k), last) } else { (first, last.max(k)) };
                     }
                 }
             } else {
-                let device = &self.watched.device;
-                let copies = message.memory.iter().zip(&channel.spans).map(|(span, view)| {
+                let copies = spans.map(|(span, view)| {
                     let ends = ((&span.allocation, span.offset), (view.allocation(), 0));
-                    copy_bytes(device, span.bytes, if is_sent { ends } else { (ends.1, ends.0) })
+                    copy_bytes(&span.device, span.bytes, if is_sent { ends } else { (ends.1, ends.0) })
                 });
                 around[at].copies = copies.map(|copy| Ok(copy?.on(*stream))).collect::<Result<Schedule>>()?;
             }
-            around[first].takes.push((*stream, channel));
-            around[last].gives.push((*stream, channel));
+            around[first].takes.extend(channels.iter().map(|channel| (*stream, channel)));
+            around[last].gives.extend(channels.iter().map(|channel| (*stream, channel)));
         }
         let mut commands = schedule.clone();
+        for (at, Command { stream, op, .. }) in commands.iter_mut().enumerate() {
+            if let Op::Transfer { to_device, to, to_offset, bytes, .. } = op
+                && let Some(stage) = self.stages.get(&(step, at))
+            {
+                // A driver's copy is not guarded, so it goes where nobody else reads.
+                let place =
+                    (std::mem::replace(to, Arc::clone(stage.allocation())), std::mem::take(to_offset));
+                let copy = copy_bytes(to_device, *bytes, ((to, 0), (&place.0, place.1)))?;
+                around[at].arrivals.push(copy.on(*stream));
+            }
+        }
         for command in commands.iter_mut().filter(|command| !command.op.jobs().is_empty()) {
             for memory in command.op.memory_mut() {
                 if let Some(view) = moved.get(&memory.id) {
@@ -442,12 +491,23 @@ impl StreamMessages {
                 }
             }
         }
-        Ok(ChainedStep { device: &self.watched.device, commands, around })
+        Ok(ChainedStep { messages: self, commands, around })
+    }
+
+    /// The number of this rank's devices that take part.
+    pub fn devices(&self) -> usize {
+        self.watched.devices.len()
+    }
+
+    /// The number of one of them.
+    pub fn number_of(&self, device: &Device) -> usize {
+        let found = self.watched.devices.iter().position(|one| one.device == *device);
+        found.unwrap_or_else(|| unreachable!("the devices of all commands are known"))
     }
 
     /// Whether messages go by words (CUDA IPC).
     pub fn has_words(&self) -> bool {
-        self.watched.region.is_some()
+        self.ipc.is_some()
     }
 
     /// Launches a graph of so many steps with such messages.
@@ -468,58 +528,12 @@ impl StreamMessages {
     pub fn last_whole(&self) -> Option<u64> {
         self.watched.last_whole()
     }
-
-    /// For the words that guard the launches of a graph, in order, the job that sets it: to 0 while no rank
-    /// has failed. All but the first count. `None` if there are too many, or streams wait for messages on
-    /// several, so that none is set after all others; for messages by NCCL there are none.
-    pub fn guards(&self, steps: &[ChainedStep]) -> Result<Option<Vec<[Job; 1]>>> {
-        let waits = steps.iter().flat_map(|step| &step.around).map(|around| &around.takes);
-        let waits: Vec<_> = waits.filter(|takes| !takes.is_empty()).collect();
-        let stream = waits.first().map(|takes| takes[0].0);
-        let fits = |takes: &Vec<(Stream, &Channel)>| {
-            takes.len() <= MOST_LATCHED && takes.iter().all(|(on, _)| Some(*on) == stream)
-        };
-        let (Some((_, region)), None) = (&self.shared, &self.watched.nccl) else { return Ok(None) };
-        if !waits.iter().all(|takes| fits(takes)) || waits.len() + FIRST_GUARD + 1 > GUARDS {
-            return Ok(None);
-        }
-        let (guards, region) = (self.watched.guards.allocation(), region.allocation());
-        let job = |(number, takes): (usize, &[(Stream, &Channel)])| {
-            let messages = takes.iter().map(|(_, channel)| &channel.is_false);
-            let is_sent = messages.clone().next().is_some_and(|(memory, _)| memory.id != region.id);
-            let program = latch(&self.watched.device, is_sent, takes.len())?;
-            let word = |offset: usize| (guards, 8 * offset as u64);
-            let (count, memory) = (word(usize::from(number == 0)), word(2));
-            let own = [(region, HALT), word(number + FIRST_GUARD), count, memory];
-            let words = own.into_iter().chain(messages.map(|(memory, offset)| (memory, *offset)));
-            let view = |offset: u64| View { offset: (offset / 8) as i64, strides: vec![1] };
-            let (memory, views) =
-                words.map(|(memory, offset)| (Arc::clone(memory), view(offset))).unzip::<_, _, Vec<_>, _>();
-            let launch = Launch { origin: vec![0], extents: vec![1], views, arguments: Vec::new() };
-            Ok([Job { program, launch: Arc::new(launch), memory }])
-        };
-        let all = std::iter::once(&[][..]).chain(waits.into_iter().map(|takes| &takes[..]));
-        all.enumerate().map(job).collect::<Result<Vec<_>>>().map(Some)
-    }
-
-    /// The word that is set by such a job.
-    pub fn guard(&self, number: usize) -> GuardWord<'_> {
-        let offset = 8 * (number + FIRST_GUARD) as u64;
-        GuardWord { number, memory: self.watched.guards.allocation(), offset }
-    }
-
-    /// The device of the steps.
-    pub fn device(&self) -> &Device {
-        &self.watched.device
-    }
 }
 
 impl ChainedStep<'_> {
-    /// Adds to a graph the waits before a command, if there are some: on which stream.
-    pub fn wait<'a>(&'a self, graph: &mut StreamGraphBuilder<'a>, at: usize) -> Option<Stream> {
-        let takes = &self.around[at].takes;
-        takes.iter().for_each(|(stream, channel)| graph.words(self.device, *stream, &channel.take));
-        takes.first().map(|(stream, _)| *stream)
+    /// Adds to a graph the waits before a command.
+    pub fn wait<'a>(&'a self, graph: &mut StreamGraphBuilder<'a>, at: usize) {
+        self.words(graph, &self.around[at].takes, |channel| &channel.take);
     }
 
     /// The copies of the message of a command, to be added before it.
@@ -527,10 +541,27 @@ impl ChainedStep<'_> {
         &self.around[at].copies
     }
 
+    /// The copies to be added behind it.
+    pub fn arrivals(&self, at: usize) -> &Schedule {
+        &self.around[at].arrivals
+    }
+
     /// Adds what comes after it.
     pub fn end<'a>(&'a self, graph: &mut StreamGraphBuilder<'a>, at: usize) {
-        let gives = self.around[at].gives.iter();
-        gives.for_each(|(stream, channel)| graph.words(self.device, *stream, &channel.give));
+        self.words(graph, &self.around[at].gives, |channel| &channel.give);
+    }
+
+    fn words<'a>(
+        &'a self,
+        graph: &mut StreamGraphBuilder<'a>,
+        channels: &'a [(Stream, &Channel)],
+        ops: impl Fn(&'a Channel) -> &'a [WordOp],
+    ) {
+        // Those of one device are one batch.
+        for (number, WatchedDevice { device, .. }) in self.messages.watched.devices.iter().enumerate() {
+            let own = channels.iter().filter(|(_, channel)| channel.device == number);
+            own.for_each(|(stream, channel)| graph.words(device, *stream, ops(channel)));
+        }
     }
 }
 
@@ -545,6 +576,7 @@ impl Drop for StreamMessages {
         // It does not panic.
         let _ = watch.join();
         // Others may still give words in it, until they, too, have nothing under way.
-        self.shared.iter().for_each(|(ipc, region)| ipc.keep_region(region));
+        let regions = self.watched.devices.iter().filter_map(|device| device.region.as_ref());
+        regions.for_each(|region| self.ipc.iter().for_each(|ipc| ipc.keep_region(region)));
     }
 }

@@ -15,34 +15,63 @@
 //! with messages by NCCL, which ends the device's waits by itself as soon as a rank has failed.
 
 use std::collections::{BTreeSet, HashMap};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::nccl::{GRACE, NcclLink, is_stopped};
+use super::nccl::{GRACE, NcclLink};
 use crate::device::{Allocation, Buffer, Device, Watch};
 use crate::error::{Error, Result};
-use crate::wire::Ranks;
+use crate::wire::{Ranks, job};
 
 /// What the watch of a rank needs.
 pub(super) struct Watched {
+    /// Whose steps they are.
+    pub name: String,
     pub ranks: Ranks,
-    pub device: Device,
-    /// This rank's memory with words, of which `halt` is the first; none without messages in shared memory.
-    pub region: Option<Buffer>,
-    /// The words that streams wait for.
-    pub words: Vec<u64>,
+    pub devices: Vec<WatchedDevice>,
     /// Memory that the steps write.
     pub written: Vec<Arc<Allocation>>,
     /// Of the ranks with messages to or from this one.
     pub processes: Vec<(usize, u64)>,
     /// Those with messages by NCCL, and their connection.
     pub nccl: Option<(BTreeSet<usize>, Arc<NcclLink>)>,
-    /// The count of true waits, words of the latch, and the words that guard launches.
-    pub guards: Buffer,
     /// The steps, if all their launches are guarded.
     pub guarded: OnceLock<GuardedSteps>,
     pub state: Mutex<WatchState>,
     pub change: Condvar,
+}
+
+/// One of this rank's devices.
+pub(super) struct WatchedDevice {
+    pub device: Device,
+    /// Its memory with words, of which `halt` is the first; none without messages in shared memory.
+    pub region: Option<Buffer>,
+    /// The words that streams wait for.
+    pub words: Vec<u64>,
+    /// The count of true waits, words of the latch, and the words that guard launches.
+    pub guards: Buffer,
+}
+
+impl WatchedDevice {
+    pub fn new(device: &Device, region: Option<Buffer>, words: Vec<u64>) -> Result<WatchedDevice> {
+        let guards = device.alloc(8 * GUARDS as u64)?;
+        device.upload(guards.allocation(), 0, &[0; 8 * GUARDS])?;
+        device.wait()?;
+        Ok(WatchedDevice { device: device.clone(), region, words, guards })
+    }
+
+    /// Lets waits for some words pass.
+    fn release(&self, words: &[u64]) {
+        let memory = self.region.iter().map(Buffer::allocation);
+        memory.for_each(|memory| drop(self.device.release_words(memory, words)));
+    }
+
+    /// Its words.
+    fn peek(&self) -> Option<Vec<u8>> {
+        let bytes = self.words.iter().max().map_or(8, |last| last + 8);
+        self.device.peek(self.region.as_ref()?.allocation(), bytes).ok()
+    }
 }
 
 #[derive(Default)]
@@ -54,6 +83,8 @@ pub(super) struct WatchState {
     known: u64,
     /// A launch is being handed to the driver, which may wait until its queue has room.
     is_launching: bool,
+    /// How many wait for its end: to wake nobody costs a call of the system.
+    waiting: usize,
     /// By number: memory written behind so many steps, of which not all are known to have been whole.
     behind: HashMap<u64, (u64, Arc<OnceLock<String>>)>,
     /// A reader has found that the device was halted.
@@ -90,32 +121,44 @@ pub(crate) struct GuardedStep {
 /// What a step writes, and when.
 #[derive(Default)]
 pub(crate) struct GuardedWrites {
-    /// How often streams wait for messages in it.
-    pub waits: u64,
-    /// The memory that is written, with the number of waits before.
-    pub memory: Vec<(u64, u64)>,
+    /// By device: how often it waits, for messages or for what another device was given, in it.
+    pub waits: Vec<u64>,
+    /// The memory that is written, with its device and the number of that one's waits before.
+    pub memory: Vec<(usize, u64, u64)>,
 }
 
 impl GuardedSteps {
-    /// The number of waits in so many steps.
-    fn waits(&self, steps: u64) -> u64 {
-        let first = |count| self.steps.iter().take(count).map(|step| step.writes.waits).sum::<u64>();
+    /// The number of waits of a device in so many steps.
+    fn waits(&self, device: usize, steps: u64) -> u64 {
+        let first = |count| self.steps.iter().take(count).map(|step| step.writes.waits[device]).sum::<u64>();
         let count = self.steps.len();
         steps / count as u64 * first(count) + first(steps as usize % count)
     }
 
-    /// The number of whole steps where so many waits were true, fewer than in all, and of waits in the next.
-    fn whole(&self, waits: u64) -> (u64, u64) {
-        let count = self.steps.len() as u64;
-        let round = self.waits(count).max(1);
-        let (mut whole, mut rest) = (waits / round * count, waits % round);
-        for GuardedStep { writes, .. } in &self.steps {
-            if rest < writes.waits {
-                break;
-            }
-            (whole, rest) = (whole + 1, rest - writes.waits);
+    /// Whether so many steps were whole where each device had so many true waits.
+    fn are_whole(&self, steps: u64, waits: &[u64]) -> bool {
+        waits.iter().enumerate().all(|(device, &waits)| waits >= self.waits(device, steps))
+    }
+
+    /// Of so many launched steps, which were not all whole, those that were.
+    fn whole(&self, launched: u64, waits: &[u64]) -> u64 {
+        let (mut whole, mut beyond) = (0, launched);
+        while beyond - whole > 1 {
+            let middle = whole.midpoint(beyond);
+            if self.are_whole(middle, waits) { whole = middle } else { beyond = middle }
         }
-        (whole, rest)
+        whole
+    }
+
+    /// Whether something was written into memory behind so many whole steps: devices may be some waits ahead.
+    fn has_written(&self, memory: u64, whole: u64, waits: &[u64]) -> bool {
+        let count = self.steps.len() as u64;
+        (0..2 * count).any(|ahead| {
+            let begun = |&(device, before, id): &(usize, u64, u64)| {
+                id == memory && self.waits(device, whole + ahead) + before <= waits[device]
+            };
+            self.steps[((whole + ahead) % count) as usize].writes.memory.iter().any(begun)
+        })
     }
 
     /// The step that left the state which so many steps leave.
@@ -127,6 +170,9 @@ impl GuardedSteps {
 
 /// The offset of `halt`.
 pub(super) const HALT: u64 = 0;
+
+/// The number of words of a device that its latches write: the count of true waits comes first.
+pub(super) const GUARDS: usize = 512;
 
 /// The time between two looks.
 const LOOK: Duration = Duration::from_millis(10);
@@ -142,7 +188,7 @@ impl Watched {
             let mut state = self.state();
             if let Some(reason) = &state.failure {
                 let failure = self.ranks.failure();
-                return Err(failure.unwrap_or_else(|| Error::of_driver(self.device.name(), reason.clone())));
+                return Err(failure.unwrap_or_else(|| self.error(reason)));
             }
             (state.launches, state.steps, state.is_launching) =
                 (state.launches + 1, state.steps + steps, true);
@@ -154,18 +200,45 @@ impl Watched {
         if launched.is_err() {
             (state.launches, state.steps) = (state.launches - 1, state.steps - steps);
         }
-        self.change.notify_all();
+        if state.waiting > 0 {
+            self.change.notify_all();
+        }
         launched
+    }
+
+    /// An error that no other rank reports.
+    fn error(&self, reason: &str) -> Error {
+        let names: Vec<&str> = self.devices.iter().map(|one| one.device.name()).collect();
+        Error::of_driver(&names.join(", "), reason.to_owned())
     }
 
     /// The state while nothing is being launched.
     fn state_between_launches(&self) -> MutexGuard<'_, WatchState> {
+        let mut state = self.state();
+        state.waiting += 1;
         let launching = |state: &mut WatchState| state.is_launching;
-        self.change.wait_while(self.state(), launching).unwrap_or_else(PoisonError::into_inner)
+        let mut state = self.change.wait_while(state, launching).unwrap_or_else(PoisonError::into_inner);
+        state.waiting -= 1;
+        state
     }
 
-    /// Watches until there is nothing more to watch.
+    /// Watches until there is nothing more to watch. If it panics, this rank has failed.
     pub fn watch(&self) {
+        let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.watch_ranks())) else { return };
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        let reason = self.error(&format!("the watch over other ranks panicked: {text}")).to_string();
+        self.ranks.abort(&reason);
+        if catch_unwind(AssertUnwindSafe(|| self.end(&reason))).is_err() {
+            // Whatever the devices do, nobody waits for it.
+            self.written.iter().for_each(|memory| drop(memory.lost.set(reason.clone())));
+            let mut state = self.state();
+            (state.failure, state.verdict) = (Some(reason), Some(Verdict::Lost));
+            self.change.notify_all();
+        }
+    }
+
+    fn watch_ranks(&self) {
         let mut done = 0;
         let (mut stopped, mut still): (Stopped, Option<Still>) = Default::default();
         let mut refused: Option<Instant> = None;
@@ -177,8 +250,7 @@ impl Watched {
             }
             let (launches, is_halted, is_launching) = (state.launches, state.is_halted, state.is_launching);
             drop(state);
-            // A device that fails waits no more.
-            if !is_halted && !is_launching && (launches == done || self.device.is_done().unwrap_or(true)) {
+            if !is_halted && !is_launching && (launches == done || self.is_done()) {
                 (done, stopped, still) = (launches, HashMap::new(), None);
                 continue;
             }
@@ -188,6 +260,11 @@ impl Watched {
                 return self.end(&failure.to_string());
             }
         }
+    }
+
+    /// Whether no device has work. Devices that fail wait no more.
+    fn is_done(&self) -> bool {
+        self.devices.iter().all(|one| one.device.is_done().unwrap_or(true))
     }
 
     /// Nothing waits any more.
@@ -201,14 +278,10 @@ impl Watched {
         // From here on nothing is launched.
         self.state().failure = Some(reason.to_owned());
         // What comes from now on is not true.
-        let release = |words: &[u64]| {
-            let region = self.region.iter();
-            region.for_each(|region| drop(self.device.release_words(region.allocation(), words)));
-        };
-        release(&[HALT]);
-        while self.state().is_launching || !self.device.is_done().unwrap_or(true) {
+        self.devices.iter().for_each(|one| one.release(&[HALT]));
+        while self.state().is_launching || !self.is_done() {
             // Words that the device has passed are set back by it, so it may need this several times.
-            release(&self.words);
+            self.devices.iter().for_each(|one| one.release(&one.words));
             std::thread::sleep(LOOK);
         }
         let (verdict, words) = self.judge(reason);
@@ -220,7 +293,8 @@ impl Watched {
     /// A rank has failed, and NCCL is about to let the device go on: what it does is worth nothing.
     pub fn halt(&self, reason: &str) {
         let mut state = self.state();
-        if state.launches > 0 && state.verdict.is_none() && !self.device.is_done().unwrap_or(false) {
+        let is_done = || self.devices.iter().all(|one| one.device.is_done().unwrap_or(false));
+        if state.launches > 0 && state.verdict.is_none() && !is_done() {
             state.failure.get_or_insert_with(|| reason.to_owned());
             state.is_halted = true;
             self.change.notify_all();
@@ -244,16 +318,18 @@ impl Watched {
             (state.steps, std::mem::take(&mut state.behind))
         };
         // What was written behind steps that were all whole is what it should be.
-        let waits = self.true_waits().unwrap_or(0);
-        let whole = |steps: u64| self.guarded.get().is_some_and(|guarded| waits >= guarded.waits(steps));
+        let waits = self.true_waits().unwrap_or_default();
+        let whole = |steps: u64| {
+            self.guarded.get().is_some_and(|guarded| !waits.is_empty() && guarded.are_whole(steps, &waits))
+        };
         let behind: HashMap<_, _> = behind.into_iter().filter(|(_, (steps, _))| !whole(*steps)).collect();
         let found = self.restored(steps, |memory| behind.contains_key(&memory.id));
         behind.values().for_each(|(_, lost)| drop(lost.set(reason.to_owned())));
         match found {
-            Ok(whole) => (Verdict::Whole(whole), format!("the arrays of the Loop hold step {whole}")),
+            Ok(whole) => (Verdict::Whole(whole), format!("the arrays of {} hold step {whole}", self.name)),
             Err(why) => {
                 self.written.iter().for_each(|memory| drop(memory.lost.set(reason.to_owned())));
-                (Verdict::Lost, format!("the arrays of the Loop are lost: {why}"))
+                (Verdict::Lost, format!("the arrays of {} are lost: {why}", self.name))
             }
         }
     }
@@ -265,15 +341,12 @@ impl Watched {
             return Err("its launches cannot be guarded".to_owned());
         };
         let true_waits = self.true_waits().map_err(|error| error.to_string())?;
-        if true_waits >= guarded.waits(launched) {
+        if guarded.are_whole(launched, &true_waits) {
             return Ok(guarded.before + launched);
         }
-        let (whole, waits) = guarded.whole(true_waits);
+        let whole = guarded.whole(launched, &true_waits);
         let (from, to) = (guarded.last_of(whole), guarded.last_of(launched));
-        let next = &guarded.steps[whole as usize % guarded.steps.len()];
-        let is_overwritten = |memory: &Arc<Allocation>| {
-            next.writes.memory.iter().any(|(before, id)| *before <= waits && *id == memory.id)
-        };
+        let is_overwritten = |memory: &Arc<Allocation>| guarded.has_written(memory.id, whole, &true_waits);
         let step = guarded.before + whole;
         if from.layout != to.layout || from.after.iter().any(is_overwritten) {
             return Err(format!("step {} had begun to write the memory of step {step}", step + 1));
@@ -283,17 +356,22 @@ impl Watched {
         }
         let pairs: Vec<_> = from.after.iter().cloned().zip(to.after.iter().cloned()).collect();
         let pairs: Vec<_> = pairs.into_iter().filter(|(from, to)| from.id != to.id).collect();
-        self.device.copy_contents(&pairs).map_err(|error| error.to_string())?;
+        for WatchedDevice { device, .. } in &self.devices {
+            let own = pairs.iter().filter(|(from, _)| from.device == device.number()).cloned();
+            device.copy_contents(&own.collect::<Vec<_>>()).map_err(|error| error.to_string())?;
+        }
         Ok(step)
     }
 
-    fn true_waits(&self) -> Result<u64> {
-        self.device.read_word(self.guards.allocation(), 0)
+    /// By device.
+    fn true_waits(&self) -> Result<Vec<u64>> {
+        self.devices.iter().map(|one| one.device.read_word(one.guards.allocation(), 0)).collect()
     }
 
     /// Waits until the device has done what was launched.
     pub fn wait(&self) {
-        while self.state().launches > 0 && !self.device.is_done().unwrap_or(true) {
+        let is_open = |state: MutexGuard<WatchState>| state.launches > 0 && state.verdict.is_none();
+        while is_open(self.state()) && !self.is_done() {
             std::thread::sleep(Duration::from_micros(200));
         }
     }
@@ -314,9 +392,7 @@ impl Watched {
     /// this one's got no further.
     fn look_for_silent(&self, still: &mut Option<Still>) -> Option<Error> {
         let (now, deadline) = (self.ranks.now(), self.ranks.deadline());
-        let region = self.region.as_ref()?;
         let (peer, _) = *self.processes.first()?;
-        let bytes = self.words.iter().max()? + 8;
         let Still { words, since, seen, announced } =
             still.get_or_insert_with(|| Still { words: Vec::new(), since: now, seen: now, announced: 0 });
         let slept = now - *seen;
@@ -325,7 +401,7 @@ impl Watched {
         if slept < pause {
             return None;
         }
-        let found = self.device.peek(region.allocation(), bytes).ok()?;
+        let found = self.devices.iter().map(WatchedDevice::peek).collect::<Option<Vec<_>>>()?.concat();
         *seen = now;
         // Whoever was stopped itself begins anew.
         if found != *words || slept > deadline / 2 {
@@ -345,7 +421,7 @@ impl Watched {
     fn look_for_stopped(&self, stopped: &mut Stopped) -> Option<Error> {
         let now = Instant::now();
         for &(rank, process) in &self.processes {
-            if !is_stopped(process) {
+            if !job::is_stopped(process) {
                 stopped.remove(&rank);
                 continue;
             }
@@ -385,7 +461,7 @@ impl Watch for Watched {
             (state.launches, state.steps)
         };
         if let Some(guarded) = self.guarded.get() {
-            let is_whole = self.true_waits()? >= guarded.waits(steps);
+            let is_whole = guarded.are_whole(steps, &self.true_waits()?);
             let mut state = self.state();
             if is_whole && state.failure.is_none() {
                 state.known = launches;
@@ -405,9 +481,7 @@ impl Watch for Watched {
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         match state.verdict {
             Some(_) => Ok(()),
-            None => {
-                Err(Error::of_driver(self.device.name(), "a rank failed, which none has named".to_owned()))
-            }
+            None => Err(self.error("a rank failed, which none has named")),
         }
     }
 }
@@ -428,16 +502,33 @@ type Stopped = HashMap<usize, (Instant, Instant)>;
 mod tests {
     use super::*;
 
+    fn step(waits: &[u64], memory: &[(usize, u64, u64)]) -> GuardedStep {
+        let writes = GuardedWrites { waits: waits.to_vec(), memory: memory.to_vec() };
+        GuardedStep { writes, after: Vec::new(), layout: 0 }
+    }
+
     #[test]
     fn true_waits_say_which_step_was_whole() {
-        let step = |waits| GuardedStep {
-            writes: GuardedWrites { waits, memory: Vec::new() },
-            after: Vec::new(),
-            layout: 0,
-        };
-        let guarded = GuardedSteps { before: 7, steps: [2, 0, 3].map(step).into() };
-        assert_eq!([0, 1, 2, 3, 4].map(|steps| guarded.waits(steps)), [0, 2, 2, 5, 7]);
-        let whole = [0, 1, 2, 3, 4, 5, 6, 7].map(|waits| guarded.whole(waits));
-        assert_eq!(whole, [(0, 0), (0, 1), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (5, 0)]);
+        let one = GuardedSteps { before: 7, steps: vec![step(&[2], &[]), step(&[0], &[]), step(&[3], &[])] };
+        assert_eq!([0, 1, 2, 3, 4].map(|steps| one.waits(0, steps)), [0, 2, 2, 5, 7]);
+        let whole = [0, 1, 2, 3, 4, 5, 6, 7].map(|waits| one.whole(8, &[waits]));
+        assert_eq!(whole, [0, 0, 2, 2, 2, 3, 3, 5]);
+        // The device that is behind says it.
+        let two = GuardedSteps { before: 7, steps: vec![step(&[1, 2], &[]), step(&[1, 2], &[])] };
+        assert_eq!([[3, 6], [3, 5], [2, 8], [4, 1]].map(|waits| two.whole(6, &waits)), [3, 2, 2, 0]);
+    }
+
+    #[test]
+    fn memory_is_written_behind_the_waits_of_its_device() {
+        let first = step(&[1, 1], &[(0, 1, 10), (1, 1, 20)]);
+        let second = step(&[1, 1], &[(0, 0, 11), (1, 1, 21)]);
+        let steps = GuardedSteps { before: 7, steps: vec![first, second] };
+        let written =
+            |waits: [u64; 2], whole: u64| [10, 20, 11, 21].map(|id| steps.has_written(id, whole, &waits));
+        // After two steps: device 0 is in the fourth, device 1 in the third.
+        assert_eq!(written([3, 2], 2), [true, false, true, false]);
+        assert_eq!(written([2, 2], 2), [false; 4]);
+        assert_eq!(written([3, 3], 2), [true, true, true, false]);
+        assert_eq!(written([5, 3], 2), [true, true, true, false]);
     }
 }

@@ -26,5 +26,6 @@ pub use fault::inject;
 pub(crate) use fault::{pass, pass_file};
 pub(crate) use interface::{MessageChunk, chunks_of, staged_chunks};
 pub use interface::{Outcome, Request, Wire, WireError};
+pub(crate) use ranks::RankNote;
 pub use ranks::Ranks;
 pub use world::{connect, world};

@@ -7,6 +7,7 @@
 //! collective operations and computations so far: a rank that does something else is found by the first
 //! message that it sends or by the agreement that it starts.
 
+use std::borrow::Borrow;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -25,6 +26,12 @@ use crate::error::{Error, Result};
 /// The ranks that run a program together, or some of them. Clones name the same.
 #[derive(Clone)]
 pub struct Ranks(Arc<Communicator>, Epoch);
+
+/// What a rank takes note of in order: the hash of what is computed, and a collective operation.
+pub(crate) enum RankNote<S> {
+    Computed(u64),
+    Collective(S),
+}
 
 impl PartialEq for Ranks {
     fn eq(&self, other: &Ranks) -> bool {
@@ -218,23 +225,45 @@ impl Ranks {
     /// # Errors
     /// Another rank does something else, failed, or does not answer.
     pub fn begin_collective(&self, signature: &CollectiveSignature) -> Result<()> {
+        self.note(&[RankNote::Collective(signature)])?;
+        self.0.poll_control()
+    }
+
+    /// Takes note of collective operations whose messages need no host, and of what is computed between them.
+    /// It does not ask whether a rank has failed: that costs a call of the system per rank.
+    ///
+    /// # Errors
+    /// Those of [`Ranks::begin_collective`], where the ranks have not agreed on an operation before.
+    pub(crate) fn note<S: Borrow<CollectiveSignature>>(&self, notes: &[RankNote<S>]) -> Result<()> {
         self.check_process()?;
         self.flush_deferred()?;
-        pass("begin-collective")?;
-        let is_new = {
-            let mut state = locked(&self.0.state);
-            state.step += 1;
-            state.history = hash(&(state.history, signature.fingerprint, state.computed));
-            state.sent.clear();
-            state.expected.clear();
-            let mut endpoint_state = locked(&self.0.endpoint.state);
-            endpoint_state.operation.clone_from(&signature.operation);
-            endpoint_state.step = state.step;
-            self.0.endpoint.wire.record_progress(&signature.operation, state.step);
-            state.agreed.insert(signature.fingerprint)
-        };
-        self.0.poll_control()?;
-        if is_new { self.0.agree(signature) } else { Ok(()) }
+        for note in notes {
+            let signature = match note {
+                RankNote::Computed(hash) => {
+                    self.record_hash(*hash);
+                    continue;
+                }
+                RankNote::Collective(signature) => signature.borrow(),
+            };
+            pass("begin-collective")?;
+            let is_new = {
+                let mut state = locked(&self.0.state);
+                state.step += 1;
+                state.history = hash(&(state.history, signature.fingerprint, state.computed));
+                state.sent.clear();
+                state.expected.clear();
+                let mut endpoint_state = locked(&self.0.endpoint.state);
+                endpoint_state.operation.clone_from(&signature.operation);
+                endpoint_state.step = state.step;
+                self.0.endpoint.wire.record_progress(&signature.operation, state.step);
+                state.agreed.insert(signature.fingerprint)
+            };
+            if is_new {
+                self.0.poll_control()?;
+                self.0.agree(signature)?;
+            }
+        }
+        Ok(())
     }
 
     /// Posts a receive of the next message from a rank.

@@ -105,10 +105,19 @@ pub fn ends(mut ranks: Vec<Rank>, stopped: Option<usize>, limit: Duration) -> Ve
     all
 }
 
-/// The team of this rank, on a device of its own.
+/// The team of this rank, on a device of its own, or on as many as `CHAINED_DEVICES` says.
 pub fn team(parts: usize) -> Team {
-    let rank: usize = std::env::var("RANK").unwrap().parse().unwrap();
-    Team::world_on(&[Device::cuda(rank).unwrap()], parts).unwrap()
+    let number = |name: &str| std::env::var(name).map_or(1, |text| text.parse::<usize>().unwrap());
+    let devices = number("CHAINED_DEVICES");
+    let all = match devices {
+        1 => number("RANK")..number("RANK") + 1,
+        // Ranks divide them.
+        _ => 0..number("WORLD_SIZE") * devices,
+    };
+    let all: Vec<Device> = all.map(|number| Device::cuda(number).unwrap()).collect();
+    let team = Team::world_on(&all, parts).unwrap();
+    assert_eq!(team.devices().len(), devices);
+    team
 }
 
 /// Ends together with the other ranks: the harness would not.

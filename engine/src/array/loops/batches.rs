@@ -11,11 +11,14 @@ use crate::device::{CopyRegion, Device, Job, Recording, Stream, StreamGraph, Str
 use crate::error::Result;
 use crate::program::{self, ChainedStep, Command, GuardedWrites, Op, Schedule, StreamMessages};
 use crate::trace;
+use crate::wire::{CollectiveSignature, RankNote, Ranks, hash};
 
 /// Commands that are queued at once, or one command between such.
 pub(crate) enum ReplayBatch {
     /// All that devices do, on all streams; if there are messages in it, these and the number of steps.
     Together(StreamGraph, Option<(Arc<StreamMessages>, u64)>),
+    /// What the host notes for ranks to compare.
+    Notes(Ranks, Vec<RankNote<Arc<CollectiveSignature>>>),
     /// Launches of one stream between transfers and waits.
     Jobs(Device, Stream, Recording),
     Single(Command),
@@ -26,6 +29,7 @@ impl ReplayBatch {
         match self {
             ReplayBatch::Together(graph, None) => graph.launch(),
             ReplayBatch::Together(graph, Some((messages, steps))) => messages.launch(*steps, graph),
+            ReplayBatch::Notes(ranks, notes) => ranks.note(notes),
             ReplayBatch::Jobs(device, stream, recording) => {
                 let name = || "replayed step".to_owned();
                 trace::on_device(device, *stream, name, || device.replay_on(*stream, recording))
@@ -36,7 +40,7 @@ impl ReplayBatch {
 
     pub fn single(&self) -> Option<&Command> {
         match self {
-            ReplayBatch::Together(..) | ReplayBatch::Jobs(..) => None,
+            ReplayBatch::Together(..) | ReplayBatch::Notes(..) | ReplayBatch::Jobs(..) => None,
             ReplayBatch::Single(command) => Some(command),
         }
     }
@@ -66,36 +70,40 @@ pub(crate) fn together_with<'s>(
 ) -> Result<Option<(Vec<ReplayBatch>, GuardedWrites)>> {
     let steps = steps.map(|(step, schedule)| messages.step(step, schedule));
     let steps = steps.collect::<Result<Vec<ChainedStep>>>()?;
-    let jobs = if guards { messages.guards(&steps)? } else { None };
+    let latches = if guards { messages.latches(&steps)? } else { Some(Vec::new()) };
+    let Some(latches) = latches else { return Ok(None) };
     let (mut graph, mut batches) = (StreamGraphBuilder::default(), Vec::new());
-    let mut writes = GuardedWrites::default();
-    if let Some(jobs) = &jobs {
-        let (device, first) = (messages.device(), messages.guard(0));
-        graph.launch_always(device, Stream::Compute, &jobs[0])?;
-        graph.guard(device, Stream::Compute, first);
-        graph.wait((device, Stream::Compute), (device, Stream::Exchange));
-    } else if guards {
-        return Ok(None);
+    let mut writes = GuardedWrites { waits: vec![0; messages.devices()], memory: Vec::new() };
+    let mut next = latches.iter().peekable();
+    while let Some(latch) = next.peek()
+        && messages.latch(&mut graph, latch, None)?
+    {
+        next.next();
     }
-    for step in &steps {
+    for (number, step) in steps.iter().enumerate() {
         for (at, command) in step.commands.iter().enumerate() {
-            let waited = step.wait(&mut graph, at);
-            if let (Some(stream), Some(jobs)) = (waited, &jobs) {
-                writes.waits += 1;
-                let number = writes.waits as usize;
-                graph.launch_always(messages.device(), stream, &jobs[number])?;
-                graph.guard(messages.device(), stream, messages.guard(number));
+            step.wait(&mut graph, at);
+            while let Some(latch) = next.peek()
+                && messages.latch(&mut graph, latch, Some((number, at)))?
+            {
+                writes.waits[latch.device()] += 1;
+                next.next();
             }
-            for command in step.copies(at).iter().chain([command]) {
-                if let (Some(guard), false) =
-                    (graph.guard_of(messages.device(), command.stream), command.op.jobs().is_empty())
+            let commands = step.copies(at).iter().chain([command]).chain(step.arrivals(at));
+            for command in commands {
+                if let Some(device) = command.op.devices().first().filter(|_| !command.op.jobs().is_empty())
+                    && let Some(guard) = graph.guard_of(device, command.stream)
                 {
-                    let memory = command.op.writes().map(|memory| (guard.number as u64, memory.id));
+                    let device = messages.number_of(device);
+                    let memory = command.op.writes().map(|memory| (device, guard.number as u64, memory.id));
                     writes.memory.extend(memory);
                 }
                 match &command.op {
-                    Op::RecordHash { .. } | Op::BeginCollective { .. } => {
-                        batches.push(ReplayBatch::Single(command.clone()));
+                    Op::RecordHash { ranks, kernel, numbers } => {
+                        note(&mut batches, ranks, RankNote::Computed(hash(&(kernel, numbers))));
+                    }
+                    Op::BeginCollective { ranks, signature } => {
+                        note(&mut batches, ranks, RankNote::Collective(Arc::clone(signature)));
                     }
                     // What they do is in the words, and in what is around them.
                     Op::Send { .. }
@@ -104,7 +112,6 @@ pub(crate) fn together_with<'s>(
                     | Op::WaitAll { .. }
                     | Op::WaitForReaders { .. }
                     | Op::WaitForPeers { .. } => {}
-                    Op::Transfer { .. } if guards => return Ok(None),
                     _ => {
                         if !add(&mut graph, command)? {
                             return Ok(None);
@@ -118,6 +125,14 @@ pub(crate) fn together_with<'s>(
     let Some(graph) = graph.record()? else { return Ok(None) };
     batches.push(ReplayBatch::Together(graph, Some((Arc::clone(messages), steps.len() as u64))));
     Ok(Some((batches, writes)))
+}
+
+/// Adds what the host notes.
+fn note(batches: &mut Vec<ReplayBatch>, of: &Ranks, note: RankNote<Arc<CollectiveSignature>>) {
+    match batches.last_mut() {
+        Some(ReplayBatch::Notes(ranks, notes)) if ranks == of => notes.push(note),
+        _ => batches.push(ReplayBatch::Notes(of.clone(), vec![note])),
+    }
 }
 
 /// Adds a command that devices of this process do alone; false for any other.

@@ -326,14 +326,16 @@ impl Cycle {
         }
     }
 
-    /// Prepares the steps with their messages in them, together with all ranks; whether they all can. So many
-    /// steps of the loop came before.
-    pub fn chain(&mut self, ranks: &Ranks, before: u64) -> Result<bool> {
+    /// Prepares the steps of the loop of this name with their messages in them, together with all ranks;
+    /// whether they all can. So many steps of the loop came before.
+    pub fn chain(&mut self, name: &str, ranks: &Ranks, before: u64) -> Result<bool> {
         // From the next one on, wherever in their cycles the ranks are, and at least two, so that messages of
         // one step share nothing with those of the next.
         let steps = self.recorded.iter().cycle().skip(self.next).take(self.recorded.len().max(2));
         let steps: Vec<&RecordedStep> = steps.collect();
-        let outline = MessageOutline::of(ranks, steps.iter().map(|step| &step.schedule[..]))?;
+        let state = steps.iter().flat_map(|step| step.before.iter().chain(&step.after));
+        let state = state.flat_map(|array| array.parts.iter().flatten()).map(|memory| memory.id).collect();
+        let outline = MessageOutline::of(name, ranks, steps.iter().map(|step| &step.schedule[..]), &state)?;
         let offer = outline.map(MessageOffer::new).transpose()?;
         let mine = offer.as_ref().map_or(Vec::new(), MessageOffer::to_bytes);
         let offers = ranks.all_gather("messages of a Loop", &mine)?;

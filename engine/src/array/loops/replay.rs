@@ -7,6 +7,7 @@
 //!
 //! Several steps may share an exchange, see `depth`.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use partita_kernels::Scalar;
@@ -45,6 +46,8 @@ use crate::wire::pass;
 /// A number that changes from step to step, such as the time, is given by [`Loop::with_numbers`] and
 /// [`Loop::run_with`]. Work that takes long can be ended by [`crate::interrupt`] between steps.
 pub struct Loop<F> {
+    /// Loops of this process are numbered from 1, for errors.
+    number: u64,
     pub(super) state: Vec<Array>,
     step: F,
     recorded: Vec<RecordedStep>,
@@ -110,7 +113,9 @@ impl<S: FnMut(&mut [Array], &[Array]) -> Result<()>> Loop<Numbered<S>> {
 
 impl<F: StepFunction> Loop<F> {
     fn over(state: Vec<Array>, step: F, clock: Option<StepClock>) -> Loop<F> {
+        static LOOPS: AtomicU64 = AtomicU64::new(0);
         Loop {
+            number: 1 + LOOPS.fetch_add(1, Ordering::Relaxed),
             state,
             step,
             recorded: Vec::new(),
@@ -410,7 +415,11 @@ impl<F: StepFunction> Loop<F> {
             };
             match (&mut self.cycle, own) {
                 (Some(cycle), Chaining::Ready) => {
-                    own = if cycle.chain(ranks, self.done)? { Chaining::Under } else { Chaining::Never };
+                    own = if cycle.chain(&format!("Loop {}", self.number), ranks, self.done)? {
+                        Chaining::Under
+                    } else {
+                        Chaining::Never
+                    };
                 }
                 (Some(cycle), Chaining::Never | Chaining::NotYet) => cycle.unchain(),
                 _ => {}
@@ -448,7 +457,9 @@ impl<F: StepFunction> Loop<F> {
         let (state, step) = (&mut self.state, &mut self.step);
         recorder.within(|| {
             step.take(state, &given.arrays)?;
-            eval_state(state)
+            // Elements that it assigned to other arrays may be due, too.
+            let deferred: Vec<Array> = recorder.take_deferred().into_iter().map(Array::of).collect();
+            eval_all(&state.iter().chain(&deferred).collect::<Vec<&Array>>())
         })?;
         let mut record = recorder.end();
         self.streams = record.streams.take().unwrap_or_default();

@@ -24,8 +24,8 @@ pub(crate) struct StreamGraphBuilder<'a> {
     guards: Vec<((Device, Stream), GuardWord<'a>)>,
 }
 
-/// A 64-bit word of a device's memory, and its number: a stream that waits for another one takes over its
-/// word if that has the greater number.
+/// A 64-bit word of a device's memory, and its number: a stream that waits for another one of the device
+/// takes over its word if that has the greater number.
 #[derive(Clone, Copy)]
 pub(crate) struct GuardWord<'a> {
     pub number: usize,
@@ -107,7 +107,8 @@ impl<'a> StreamGraphBuilder<'a> {
     pub(crate) fn wait(&mut self, first: (&'a Device, Stream), then: (&'a Device, Stream)) {
         [first.0, then.0].into_iter().for_each(|device| self.uses(device));
         let known = self.guard_of(then.0, then.1).map(|word| word.number);
-        if let Some(word) = self.guard_of(first.0, first.1).filter(|word| known < Some(word.number)) {
+        let word = self.guard_of(first.0, first.1).filter(|_| first.0 == then.0);
+        if let Some(word) = word.filter(|word| known < Some(word.number)) {
             self.guard(then.0, then.1, word);
         }
         let end = |(device, stream): (&'a Device, Stream)| (device.driver(), stream);

@@ -64,6 +64,13 @@ pub fn share_of_this_machine<T>(of: &[T]) -> &[T] {
     &of[first..stop]
 }
 
+/// Whether a process of this machine is stopped, as far as the system says.
+pub(crate) fn is_stopped(process: u64) -> bool {
+    let Ok(text) = std::fs::read_to_string(format!("/proc/{process}/stat")) else { return false };
+    // The state follows the name, which is in parentheses and may have some itself.
+    text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']))
+}
+
 /// Shuts this rank down: announces it to all ranks and waits until they shut down too. False if one failed
 /// first, or did not shut down within the deadline; then MPI must not be finalized. A second call returns the
 /// result of the first. Collective; a forked process has nobody to wait for.

@@ -10,6 +10,8 @@ use super::gpu::CudaProgram;
 use super::gpu::{CudaDevice, CudaOrigin, within};
 use super::graph::GraphRecording;
 use super::primary::{During, Event, Purpose};
+use super::words::missing_call;
+use crate::config::{config, say};
 use crate::device::cuda::error::CudaError;
 use crate::device::driver::{
     DeviceKind, Driver, DriverError, DriverResult, IpcHandle, Job, Opaque, PeerGroup, SharedEvent, Sharing,
@@ -237,6 +239,12 @@ impl Sharing for CudaDevice {
     }
 
     fn has_words(&self) -> DriverResult<bool> {
+        if let Some(call) = missing_call().filter(|_| self.facts.has_words) {
+            if config().debug >= 1 {
+                say(format_args!("{}: hosts wait for messages: the driver lacks {call}", self.name()));
+            }
+            return Ok(false);
+        }
         Ok(self.facts.has_words && self.release_stream().map(|_| true)?)
     }
 

@@ -23,6 +23,17 @@ const MOST: usize = 256;
 /// Greater than any value that a stream waits for.
 const RELEASED: u64 = 1 << 62;
 
+/// The driver's calls that nothing but words needs, and that the thread must not miss which watches them.
+const CALLS: [&str; 3] = ["cuStreamBatchMemOp_v2", "cuThreadExchangeStreamCaptureMode", "cuStreamQuery"];
+
+/// The first of them that the driver lacks.
+pub(super) fn missing_call() -> Option<&'static str> {
+    // SAFETY: the driver is loaded; the symbols are looked up, not called.
+    let is_missing =
+        |name: &&str| unsafe { sys::culib().get::<unsafe extern "C" fn()>(name.as_bytes()) }.is_err();
+    CALLS.into_iter().find(is_missing)
+}
+
 /// Queues operations on words in order; the context is current.
 pub(super) fn queue_words(stream: sys::CUstream, ops: &[(u64, bool)]) -> Result<(), CudaError> {
     let one = |&(address, gives): &(u64, bool)| match gives {
