@@ -105,7 +105,7 @@ pub mod wire;
 // Types of other crates in the signatures here.
 pub use {bytemuck, half};
 
-pub use array::{Array, Loop, assign_all, eval_all, io};
+pub use array::{Array, Loop, assign_all, eval_all, explain_all, io};
 pub use device::Device;
 pub use error::{Error, Result};
 pub use index::Distribution;

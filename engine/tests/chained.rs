@@ -281,7 +281,7 @@ fn ranks_fail(way: Way) {
 fn rank_fails(way: Way, kind: &str, point: Option<(&str, u64)>, seed: usize) -> Vec<String> {
     let fault = point.map_or(String::new(), |(point, passes)| format!("1:{point}:{passes}:{kind}"));
     let ranks = 2 + (seed + 1) % 3;
-    let devices = if way == Way::Ipc && ranks == 2 && seed % 2 == 0 { 2 } else { 1 };
+    let devices = if way == Way::Ipc && ranks == 2 && seed.is_multiple_of(2) { 2 } else { 1 };
     let own = [
         ("PARTITA_FAULT", fault.clone()),
         ("CHAINED_FAULT", kind.to_owned()),

@@ -573,7 +573,7 @@ fn large(gpu: &Device) {
     let value = k.load(input, &[0]);
     let value = k.cast(value, DType::F64);
     let fold = Fold::Value { op: FoldOp::Sum, value, output };
-    let kernel = k.finish(Form::Reduce { axes: vec![true], folds: vec![fold] }).unwrap();
+    let kernel = k.finish(Form::Reduce { axes: vec![true], folds: vec![fold], stores: Vec::new() }).unwrap();
     let views = vec![line(0), View { offset: 0, strides: vec![0] }];
     let launch = Launch { extents: vec![n], origin: vec![0], views, arguments: vec![] };
     raw_access::launch(gpu, &job(gpu, &kernel, &launch, &[&buffers[0], &buffers[2]]).unwrap()).unwrap();
@@ -592,7 +592,8 @@ fn a_fold_of_more_points_than_a_loop_may_have_turns() {
         let (input, output) = (k.input(DType::U32), k.output(DType::U32));
         let value = k.load(input, &[0]);
         let fold = Fold::Value { op: FoldOp::Sum, value, output };
-        let kernel = k.finish(Form::Reduce { axes: vec![true], folds: vec![fold] }).unwrap();
+        let kernel =
+            k.finish(Form::Reduce { axes: vec![true], folds: vec![fold], stores: Vec::new() }).unwrap();
         let one = View { offset: 0, strides: vec![0] };
         let launch = Launch {
             extents: vec![points],

@@ -37,6 +37,46 @@ def test_a_loop_is_the_step_again_and_again(team):
     np.testing.assert_array_equal(u.numpy(), steps_of(heat, v, 7))
 
 
+def jacobi(u, norms):
+    new = (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]) / 4
+    change = u[1:-1, 1:-1] - new
+    norms[0][...], norms[1][...] = abs(change).max(), np.sqrt((change**2).sum())
+    u[1:-1, 1:-1] = new
+
+
+def test_norms_that_a_step_keeps_are_those_of_numbers_read(team):
+    u, v = start(team), start(team)
+    kept = [pt.zeros((), np.float32, team=team) for _ in range(2)]
+    loop = pt.Loop(lambda u, a, b: jacobi(u, (a, b)))
+    for steps in (1, 2, 30):
+        loop.run(u, *kept, steps=steps)
+        read = [pt.zeros((), np.float32, team=team) for _ in range(2)]
+        for _ in range(steps):
+            jacobi(v, read)
+        np.testing.assert_array_equal(u.numpy(), v.numpy())
+        assert [float(norm) for norm in kept] == [float(norm) for norm in read]
+    assert loop.is_replaying
+
+
+TRACED = """
+import numpy as np, partita as pt
+from test_loop import jacobi, start
+team = pt.Team(1, "host")
+u, norms = start(team), [pt.zeros((), np.float32, team=team) for _ in range(2)]
+pt.Loop(lambda u, a, b: jacobi(u, (a, b))).run(u, *norms, steps=40)
+"""
+
+
+def test_a_norm_that_a_step_keeps_is_found_by_the_pass_of_the_step(tmp_path):
+    path = tmp_path / "steps.json"
+    words = {**os.environ, "PARTITA_TRACE": str(path), "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])}
+    subprocess.run([sys.executable, "-c", TRACED], check=True, env=words)
+    names = [line.split('"', 1)[0] for line in path.read_text().split('"name":"')[1:]]
+    # One launch over the cells, the border's copies, one launch over the norms.
+    step = ["reduce", *4 * ["copy_box"], "fused"]
+    assert names[names.index("reduce") : names.index("replayed step")] == 3 * step
+
+
 def test_python_runs_for_the_first_steps_only(host_team):
     calls = []
 

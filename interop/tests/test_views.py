@@ -359,3 +359,34 @@ def test_grids_are_new_arrays():
         grid[...] = 5
         assert grid.tolist() == [[5] * 3] * 4
     assert x.tolist() == [0, 1, 2] and y.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32", "int8", "bool", "complex128"])
+@pytest.mark.parametrize("shape", [(50, 8), (50, 3), (7, 4, 5), (5, 1), (6, 0)])
+def test_whole_rows_by_numbers_are_numpy_s(host_team, kind, shape):
+    rng = np.random.default_rng(3)
+    host = (5 * rng.normal(size=shape)).astype(kind)
+    for rows in (rng.integers(-len(host), len(host), 30), rng.integers(0, len(host), (4, 6)), np.array([], int), np.array([3], "u1")):
+        u = pt.asarray(host, team=host_team)
+        taken = u[rows]
+        assert taken.shape == host[rows].shape
+        np.testing.assert_array_equal(taken.numpy(), host[rows])
+        given = (5 * rng.normal(size=taken.shape)).astype(kind)
+        for value in (given, pt.asarray(given, team=host_team), 1, given[..., :1]):
+            changed, v = host.copy(), pt.asarray(host, team=host_team)
+            changed[rows] = value.numpy() if isinstance(value, pt.Array) else value
+            v[rows] = value
+            np.testing.assert_array_equal(v.numpy(), changed)
+
+
+def test_rows_beyond_the_ends_change_nothing_and_rows_of_the_array_itself_are_old_ones(host_team):
+    host = np.arange(24.0).reshape(6, 4)
+    u, back = pt.asarray(host, team=host_team), np.array([5, 4, 3, 2, 1, 0])
+    for rows in ([0, 6], [1, -7]):
+        with pytest.raises(IndexError):
+            u[np.array(rows)]
+        with pytest.raises(IndexError):
+            u[np.array(rows)] = np.ones((2, 4))
+    np.testing.assert_array_equal(u.numpy(), host)
+    u[back] = u
+    np.testing.assert_array_equal(u.numpy(), host[::-1])

@@ -213,7 +213,21 @@ impl Builder {
     /// # Errors
     /// As [`Builder::finish`].
     pub fn reduce(self, axes: &[bool], folds: &[Fold]) -> Result<Verified, VerifyError> {
-        self.finish(Form::Reduce { axes: axes.to_vec(), folds: folds.to_vec() })
+        self.reduce_and_store(axes, folds, &[])
+    }
+
+    /// Finishes a reduction whose points also store: `(output, value)` pairs.
+    ///
+    /// # Errors
+    /// As [`Builder::finish`].
+    pub fn reduce_and_store(
+        self,
+        axes: &[bool],
+        folds: &[Fold],
+        stores: &[(u32, Value)],
+    ) -> Result<Verified, VerifyError> {
+        let stores = stores.iter().map(|&(param, value)| Store { param, value }).collect();
+        self.finish(Form::Reduce { axes: axes.to_vec(), folds: folds.to_vec(), stores })
     }
 
     /// Finishes a scan.

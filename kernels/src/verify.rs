@@ -199,7 +199,7 @@ fn check_form(kernel: &Kernel) -> Check {
                 write(store.param, of(store.value), &[Access::Out, Access::InOut])?;
             }
         }
-        Form::Reduce { axes, folds } => {
+        Form::Reduce { axes, folds, stores } => {
             ensure(axes.len() == kernel.rank, || {
                 format!("{} axis marks for rank {}", axes.len(), kernel.rank)
             })?;
@@ -215,6 +215,13 @@ fn check_form(kernel: &Kernel) -> Check {
                         write(index_output, of(index), &[Access::Out])?;
                     }
                 }
+            }
+            for store in stores {
+                write(store.param, of(store.value), &[Access::Out])?;
+                let dtype = of(store.value);
+                ensure(dtype.is_some_and(|dtype| dtype.size_bytes() >= 4), || {
+                    format!("p{} is stored beside folds, {dtype:?} has less than 4 bytes", store.param)
+                })?;
             }
         }
         Form::Scan(Scan { axis, op, start, value, output, .. }) => {
@@ -307,7 +314,7 @@ impl Verified {
         }
         let written = kernel.params[p].access != Access::In;
         // A reduction writes its neutral element even where nothing is folded.
-        let writes_empty = written && kernel.kept_points(launch) > 0;
+        let writes_empty = written && !kernel.stores_beside_folds(p) && kernel.kept_points(launch) > 0;
         if (launch.points() == 0 && !writes_empty) || !(written || self.radius_of(p).is_some()) {
             return None;
         }
@@ -401,6 +408,7 @@ fn check_output_strides(kernel: &Kernel, launch: &Launch, p: usize) -> Check {
     for (k, (&stride, &extent)) in launch.views[p].strides.iter().zip(&launch.extents).enumerate() {
         if let Form::Reduce { axes, .. } = &kernel.form
             && axes[k]
+            && !kernel.stores_beside_folds(p)
         {
             ensure(stride == 0, || format!("p{p} has stride {stride} in reduced dimension {k}"))?;
         } else if extent > 1 {

@@ -37,6 +37,7 @@ fn golden_cases() -> Vec<Verified> {
         weighted("cube_27", DType::F32, &cube(3, 1)),
         named("sum_inner", cases::fold(FoldOp::Sum, DType::F32, &[false, true]).unwrap()),
         named("max_outer", cases::fold(FoldOp::Max, DType::F32, &[true, false]).unwrap()),
+        named("stored_sum", cases::stored_sum(DType::F32, &[true, true]).unwrap()),
         named("any_all", cases::fold(FoldOp::Any, DType::Bool, &[true, true]).unwrap()),
         named("argmin", cases::arg_fold(false, DType::F32, DType::I32, &[true]).unwrap()),
         named("gather", cases::gather(DType::F32, DType::I32).unwrap()),

@@ -19,7 +19,7 @@ mod recorder;
 mod run;
 
 pub(crate) use crate::device::collect;
-pub use host::explain::{ExchangeStep, KernelStep, Outline, PartBoxes};
+pub use host::explain::{ExchangeStep, KernelStep, Outline, PartBoxes, explain_all};
 pub use host::files as io;
 pub use host::over::{by_index, for_each_chunk};
 pub use host::part::{Cells, Part};

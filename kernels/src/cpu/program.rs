@@ -71,7 +71,7 @@ impl Program {
     pub(super) fn compile_for(kernel: &Verified, instructions: Instructions, tuning: Tuning) -> Program {
         let level = instructions.loops;
         let reduction = match &kernel.kernel().form {
-            Form::Reduce { axes, folds } => Some(Reduction::new(kernel.kernel(), axes, folds, level)),
+            Form::Reduce { axes, folds, .. } => Some(Reduction::new(kernel.kernel(), axes, folds, level)),
             Form::Elementwise { .. } | Form::Scan(_) | Form::Gather { .. } | Form::Scatter { .. } => None,
         };
         if let Form::Scan(scan) = &kernel.kernel().form {

@@ -13,7 +13,7 @@ mod point;
 mod reduce;
 
 use crate::dtype::Scalar;
-use crate::ir::{BinaryOp, Form, Launch, Scan};
+use crate::ir::{BinaryOp, Form, Launch, Scan, Store};
 use crate::verify::{LaunchError, Verified};
 pub use point::ElementBits;
 use point::{combine, element, evaluate, indexed, points};
@@ -64,18 +64,9 @@ fn run_as(
     verified.check_memory(launch, memory.len(), |p| memory[p].len())?;
     let kernel = verified.kernel();
     match &kernel.form {
-        Form::Elementwise { stores } => {
-            for point in points(&launch.extents) {
-                // All loads of a point come before its stores: a parameter may be both read and written
-                // there.
-                let values = evaluate(kernel, launch, memory, &point, flush);
-                for store in stores {
-                    let at = element(launch, store.param, &point);
-                    memory[store.param as usize][at] = values[store.value.index()].bits;
-                }
-            }
-        }
-        Form::Reduce { axes, folds } => {
+        Form::Elementwise { stores } => store_points(verified, launch, memory, stores, flush),
+        Form::Reduce { axes, folds, stores } => {
+            store_points(verified, launch, memory, stores, flush);
             for fold in folds {
                 reduce::fold(verified, launch, memory, axes, fold, flush);
             }
@@ -103,6 +94,24 @@ fn run_as(
         }
     }
     Ok(())
+}
+
+/// Every point's stores. All loads of a point come before them: a parameter may be both read and written
+/// there.
+fn store_points(
+    verified: &Verified,
+    launch: &Launch,
+    memory: &mut [ElementBits],
+    stores: &[Store],
+    flush: bool,
+) {
+    for point in points(&launch.extents).iter().filter(|_| !stores.is_empty()) {
+        let values = evaluate(verified.kernel(), launch, memory, point, flush);
+        for store in stores {
+            let at = element(launch, store.param, point);
+            memory[store.param as usize][at] = values[store.value.index()].bits;
+        }
+    }
 }
 
 /// Each line from its first point on: start, then one value after the other.

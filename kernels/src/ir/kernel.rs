@@ -226,6 +226,9 @@ pub enum Form {
         axes: Vec<bool>,
         /// The folded values, and their outputs.
         folds: Vec<Fold>,
+        /// Values that every point stores at the point itself, too, as `Elementwise` does: into `Out`
+        /// parameters of 4 or 8 bytes, so that threads with neighbouring points never write in one word.
+        stores: Vec<Store>,
     },
     /// Walks every line along one dimension from its first point on: a value starts as `start` there, is
     /// combined with each point's `value`, in order, and stored at the point, before or after that.

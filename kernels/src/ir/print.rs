@@ -64,7 +64,7 @@ impl fmt::Display for Form {
                 }
                 Ok(())
             }
-            Form::Reduce { axes, folds } => {
+            Form::Reduce { axes, folds, stores } => {
                 let axes: Vec<usize> = (0..axes.len()).filter(|&k| axes[k]).collect();
                 for fold in folds {
                     match fold {
@@ -80,6 +80,9 @@ impl fmt::Display for Form {
                             )?;
                         }
                     }
+                }
+                for store in stores {
+                    writeln!(f, "  store p{} = %{}", store.param, store.value.0)?;
                 }
                 Ok(())
             }

@@ -1,7 +1,7 @@
 //! The parts of instructions, forms and launches: operands, roots, indexed parameters, and the same with
 //! other values. Works on kernels that are not verified, too.
 
-use crate::ir::{Fold, Form, Kernel, Launch, Op, Value};
+use crate::ir::{Fold, Form, Kernel, Launch, Op, Store, Value};
 
 impl Launch {
     /// Points of the region.
@@ -32,17 +32,30 @@ impl Kernel {
         }
     }
 
-    /// The values the form uses.
+    /// The stores of every point beside its folds.
+    pub fn stores_of_folds(&self) -> &[Store] {
+        match &self.form {
+            Form::Reduce { stores, .. } => stores,
+            Form::Elementwise { .. } | Form::Scan(_) | Form::Gather { .. } | Form::Scatter { .. } => &[],
+        }
+    }
+
+    /// Whether one of these is to parameter number `param`.
+    pub fn stores_beside_folds(&self, param: usize) -> bool {
+        self.stores_of_folds().iter().any(|store| store.param as usize == param)
+    }
+
+    /// The values the form uses; those that are folded come first.
     pub fn roots(&self) -> Vec<Value> {
         match &self.form {
             Form::Elementwise { stores } => stores.iter().map(|s| s.value).collect(),
-            Form::Reduce { folds, .. } => folds
-                .iter()
-                .flat_map(|fold| match *fold {
+            Form::Reduce { folds, stores, .. } => {
+                let folded = folds.iter().flat_map(|fold| match *fold {
                     Fold::Value { value, .. } => vec![value],
                     Fold::Arg { value, index, .. } => vec![value, index],
-                })
-                .collect(),
+                });
+                folded.chain(stores.iter().map(|store| store.value)).collect()
+            }
             Form::Scan(scan) => vec![scan.start, scan.value],
             Form::Gather { index, .. } => vec![*index],
             Form::Scatter { index, value, .. } => vec![*index, *value],
@@ -67,10 +80,13 @@ impl Form {
         let mut form = self.clone();
         match &mut form {
             Form::Elementwise { stores } => stores.iter_mut().for_each(|s| s.value = f(s.value)),
-            Form::Reduce { folds, .. } => folds.iter_mut().for_each(|fold| match fold {
-                Fold::Value { value, .. } => *value = f(*value),
-                Fold::Arg { value, index, .. } => (*value, *index) = (f(*value), f(*index)),
-            }),
+            Form::Reduce { folds, stores, .. } => {
+                folds.iter_mut().for_each(|fold| match fold {
+                    Fold::Value { value, .. } => *value = f(*value),
+                    Fold::Arg { value, index, .. } => (*value, *index) = (f(*value), f(*index)),
+                });
+                stores.iter_mut().for_each(|store| store.value = f(store.value));
+            }
             Form::Scan(scan) => (scan.start, scan.value) = (f(scan.start), f(scan.value)),
             Form::Gather { index, .. } => *index = f(*index),
             Form::Scatter { index, value, .. } => (*index, *value) = (f(*index), f(*value)),

@@ -8,8 +8,8 @@
 //! boxes in one launch; `scan` walks one line per thread; `fold`, `fold_runs`, `fold_columns` and `tree` are
 //! the passes of a reduction. Each has a text of its own, so that only what is used is written and compiled.
 //! [`Module::plan`] picks entries, cuts the region into grids and fills in their parameters: the *block*,
-//! which the text reads with `ld.param`. [`Module::together`] makes launches over several boxes one grid, whose
-//! entry reads a block of several. All of it is pure: text and numbers.
+//! which the text reads with `ld.param`. [`Module::together`] makes launches over several boxes one grid,
+//! whose entry reads a block of several. All of it is pure: text and numbers.
 //!
 //! Registers: bool as `.pred`; integers up to 32 bits as `.b32`, sign- or
 //! zero-extended after every operation; i64 and u64 as `.b64`; f32 and f64 as themselves; f16 and

@@ -364,6 +364,7 @@ impl FoldPlans {
         let loads = || verified.footprint().loads().iter();
         let are_halves = loads().all(|load| kernel.params[load.param as usize].dtype.size_bytes() == 2);
         let has_coordinates = kernel.body.iter().any(|inst| matches!(inst.op, Op::Coord(_)));
+        let fits = fits && kernel.stores_of_folds().is_empty();
         let columns = fits && loads().len() > 0 && are_halves && !has_coordinates;
         let columns = columns.then(|| FoldPlan::of_columns(loads().len()));
         FoldPlans { any: of(BYTES_UNDER_WAY), aligned: of(2 * BYTES_UNDER_WAY), columns, blocks }
@@ -394,7 +395,9 @@ impl FoldPlan {
     fn of(verified: &Verified, most_bytes: usize) -> FoldPlan {
         let (kernel, footprint) = (verified.kernel(), verified.footprint());
         let sizes = || footprint.loads().iter().map(|load| footprint.params()[load.param as usize].size);
-        let widest = sizes().max().unwrap_or(4);
+        let stored =
+            kernel.stores_of_folds().iter().map(|store| footprint.params()[store.param as usize].size);
+        let widest = sizes().chain(stored).max().unwrap_or(4);
         let bytes: usize = sizes().sum();
         let at_most = |most: usize| 1 << most.max(1).ilog2();
         let repeated = at_most(MAX_REPEATED / kernel.body.len().max(1));

@@ -14,6 +14,9 @@
 //! how the driver arranges them. Partial results of 64 bits take the barriers alone: few adapters shuffle
 //! them.
 //!
+//! What points store beside their folds, `reduce` stores behind each chunk's values, in units where these are
+//! neighbours in memory.
+//!
 //! Invariants: barriers are in uniform control flow, so invocations without work repeat the last item and
 //! store nothing. No loop has more turns than a workgroup has invocations: lavapipe leaves long loops.
 
@@ -21,10 +24,10 @@ use std::ops::Range;
 
 use super::body::{better, step};
 use super::layout::{self, LaunchBlockLayout, neutrals};
-use super::rows::{RowStep, UnitRow};
+use super::rows::{RowStep, UnitRow, assembled, unit_elements};
 use super::writer::{Binding, Shader, Stage, Visit, WgslTarget, Writer, int, partial, register};
 use crate::dtype::DType;
-use crate::ir::{Fold, Form, Value};
+use crate::ir::{Fold, Form, Store, Value};
 use crate::verify::{LoadSite, Verified};
 
 /// Most words of registers that the loads of an invocation may take.
@@ -37,7 +40,7 @@ const WORKGROUP_BYTES: usize = 16 << 10;
 /// The stages of a reduction.
 pub(super) fn stages(verified: &Verified, target: &WgslTarget, layout: LaunchBlockLayout) -> Shader {
     let kernel = verified.kernel();
-    let Form::Reduce { axes, folds } = &kernel.form else { unreachable!("called for reductions") };
+    let Form::Reduce { axes, folds, .. } = &kernel.form else { unreachable!("called for reductions") };
     let of = |param: u32| kernel.params[param as usize].dtype;
     let outputs: Vec<u32> = folds.iter().flat_map(outputs).collect();
     let partials: Vec<DType> = outputs.iter().map(|&p| partial(of(p))).collect();
@@ -90,6 +93,8 @@ impl FoldStages<'_> {
         self.declare(&mut w);
         let units = FoldStages::loaded(&w).into_iter().filter(|_| points > 1);
         units.for_each(|param| w.declare_at(param));
+        let stores = w.kernel.stores_of_folds();
+        stores.iter().filter(|_| points > 1).for_each(|store| w.declare_put(store.param));
         self.declare_value(&mut w);
         self.open(&mut w);
         self.coordinates(&mut w, "kept", &self.kept);
@@ -98,6 +103,7 @@ impl FoldStages<'_> {
         let mut bindings = vec![Binding::Launch];
         let loaded = FoldStages::loaded(&w).into_iter();
         bindings.extend(loaded.map(|param| Binding::Param { param, write: false }));
+        bindings.extend(stores.iter().map(|store| Binding::Param { param: store.param, write: true }));
         bindings.extend((0..self.streams()).map(Binding::PartialOut));
         w.finish("reduce", bindings, &self.partials, Visit::default())
     }
@@ -302,7 +308,7 @@ impl FoldStages<'_> {
         in_parts(w, points, |w| {
             w.line(&format!("let at = min(start, {end} - 1u);"));
             if points == 1 {
-                self.elements(w, "at");
+                self.elements(w, "at", &FoldStages::loaded(w));
             } else {
                 w.line(&format!("let there = bitcast<i32>(min({end} - at, {points}u));"));
                 w.declare_rows(rows, 0, points);
@@ -312,7 +318,78 @@ impl FoldStages<'_> {
                 w.align_rows(rows, 0, points);
             }
             self.values(w, rows, points);
+            self.store_points(w, points);
         });
+    }
+
+    /// Stores what the points of a part store beside their folds, those that are there.
+    fn store_points(&self, w: &mut Writer, points: u32) {
+        let stores = w.kernel.stores_of_folds();
+        if stores.is_empty() {
+            return;
+        }
+        let params: Vec<u32> = stores.iter().map(|store| store.param).collect();
+        w.line(&format!("if (unit < {} && start < {}) {{", w.word(layout::LIMIT), w.word(layout::END)));
+        self.elements(w, "at", &params);
+        if points == 1 {
+            params.iter().enumerate().for_each(|(n, &param)| w.store(param, &format!("y0.t{n}")));
+            return w.line("}");
+        }
+        let value =
+            |w: &mut Writer, n: usize, point: u32| match (w.dtype(params[n]), format!("y{point}.t{n}")) {
+                (dtype, value) if dtype.size_bytes() == 8 => value,
+                (dtype, value) => w.pack(dtype, &value),
+            };
+        let values: Vec<Vec<String>> =
+            (0..params.len()).map(|n| (0..points).map(|point| value(w, n, point)).collect()).collect();
+        let ends = self.row_ends(w);
+        w.line(&format!("if ({ends}) {{"));
+        for (n, (&param, values)) in params.iter().zip(&values).enumerate() {
+            let element = if w.dtype(param).size_bytes() == 8 { register(w.dtype(param)) } else { "u32" };
+            w.line(&format!("var t{n} = array<{element}, {points}>({});", values.join(", ")));
+        }
+        w.line("for (var n = 0i; n < there; n += 1i) {");
+        self.elements(w, "(at + bitcast<u32>(n))", &params);
+        for (n, param) in params.iter().enumerate() {
+            w.line(&format!("put{param}(bitcast<u32>(e{param}), t{n}[n]);"));
+        }
+        w.line("}");
+        w.line("} else {");
+        for (&param, values) in params.iter().zip(&values) {
+            for (k, parts) in values.chunks(unit_elements(w.dtype(param)) as usize).enumerate() {
+                w.line(&format!("let o{param}_{k} = {};", assembled(w.dtype(param), parts)));
+            }
+            let tail = format!("({points}i - there)");
+            let along = RowStep { stride: self.stride(w, param), head: "0i".to_owned(), tail };
+            w.store_units(param, points, &format!("e{param}"), &along);
+        }
+        w.line("}");
+        w.line("}");
+    }
+
+    /// Declares along which dimension neighbouring values lie, where there are several; gives the condition
+    /// that a row ends within the values from `at` on, `there` of them.
+    fn row_ends(&self, w: &mut Writer) -> String {
+        if self.folded.len() == 1 {
+            return "false".to_owned();
+        }
+        // The fastest dimension has one value between neighbours; those of one point count for nothing.
+        for &k in &self.folded {
+            let (divisor, extent) = (w.word(w.layout.divisor(k)), w.word(w.layout.extent(k)));
+            w.line(&format!("let along{k} = {divisor} == 1u && {extent} > 1u;"));
+        }
+        let ends =
+            |k: &usize| format!("(along{k} && i{k} + bitcast<u32>(there) > {})", w.word(w.layout.extent(*k)));
+        let ends: Vec<String> = self.folded.iter().map(ends).collect();
+        if ends.is_empty() { "false".to_owned() } else { ends.join(" || ") }
+    }
+
+    /// Elements of a parameter between neighbouring values.
+    fn stride(&self, w: &Writer, param: u32) -> String {
+        self.folded.iter().fold("0i".to_owned(), |other, &k| {
+            let stride = w.signed(w.layout.stride(param, k));
+            if self.folded.len() == 1 { stride } else { format!("select({other}, {stride}, along{k})") }
+        })
     }
 
     /// Declares `cN`, the body's value at each point of a part.
@@ -338,45 +415,34 @@ impl FoldStages<'_> {
         }
     }
 
-    /// Declares the elements of all loaded parameters at the value numbered `at`.
-    fn elements(&self, w: &mut Writer, at: &str) {
+    /// Declares the elements of some parameters at the value numbered `at`.
+    fn elements(&self, w: &mut Writer, at: &str, params: &[u32]) {
         let dims: Vec<usize> = (0..w.kernel.rank).collect();
         for &k in &self.folded {
             let coordinate = self.coordinate(w, k, at);
             w.line(&format!("let i{k} = {coordinate};"));
         }
-        FoldStages::loaded(w).into_iter().for_each(|param| w.element(param, &dims));
+        params.iter().for_each(|&param| w.element(param, &dims));
     }
 
     /// Loads the values numbered from `at` on, `there` of them.
     fn load_chunk(&self, w: &mut Writer, rows: &[UnitRow], points: u32) {
-        self.elements(w, "at");
         let loaded = FoldStages::loaded(w);
+        self.elements(w, "at", &loaded);
         loaded.iter().for_each(|param| w.line(&format!("let e{param}_0 = e{param};")));
         let tail = format!("({points}i - there)");
         let along = |w: &Writer, param: u32| RowStep {
-            stride: self.folded.iter().fold("0i".to_owned(), |other, &k| {
-                let stride = w.signed(w.layout.stride(param, k));
-                if self.folded.len() == 1 { stride } else { format!("select({other}, {stride}, along{k})") }
-            }),
+            stride: self.stride(w, param),
             head: "0i".to_owned(),
             tail: tail.clone(),
         };
         if self.folded.len() == 1 {
             return w.load_rows(rows, 0, points, along);
         }
-        // The fastest dimension has one value between neighbours; those of one point count for nothing.
-        for &k in &self.folded {
-            let (divisor, extent) = (w.word(w.layout.divisor(k)), w.word(w.layout.extent(k)));
-            w.line(&format!("let along{k} = {divisor} == 1u && {extent} > 1u;"));
-        }
-        let ends =
-            |k: &usize| format!("(along{k} && i{k} + bitcast<u32>(there) > {})", w.word(w.layout.extent(*k)));
-        let ends: Vec<String> = self.folded.iter().map(ends).collect();
-        let ends = if ends.is_empty() { "false".to_owned() } else { ends.join(" || ") };
+        let ends = self.row_ends(w);
         w.line(&format!("if ({ends}) {{"));
         w.line(&format!("for (var n = 0u; n < {points}u; n += 1u) {{"));
-        self.elements(w, &format!("min(at + n, {} - 1u)", w.word(layout::END)));
+        self.elements(w, &format!("min(at + n, {} - 1u)", w.word(layout::END)), &loaded);
         w.push_loads(rows, 0, points);
         w.line("}");
         w.line("} else {");
@@ -393,14 +459,23 @@ impl FoldStages<'_> {
         }
     }
 
-    /// Declares `value`, the streams of the body's value at one point.
+    /// Declares `value`, the streams of the body's value at one point, and what it stores beside them.
     fn declare_value(&self, w: &mut Writer) {
         let root = |(value, dtype): (Value, &DType)| match w.kernel.body[value.index()].dtype {
             DType::Bool if *dtype == DType::U32 => format!("select(0u, 1u, v{})", value.0),
             _ => format!("v{}", value.0),
         };
-        let roots: Vec<String> = w.kernel.roots().into_iter().zip(&self.partials).map(root).collect();
-        w.declare_value("Partial", &roots);
+        let mut roots: Vec<String> = w.kernel.roots().into_iter().zip(&self.partials).map(root).collect();
+        let stores = w.kernel.stores_of_folds();
+        if stores.is_empty() {
+            return w.declare_value("Partial", &roots);
+        }
+        let stored = |(k, store): (usize, &Store)| format!("t{k}: {}", register(w.dtype(store.param)));
+        let folded = self.partials.iter().enumerate().map(|(k, &dtype)| format!("s{k}: {}", register(dtype)));
+        let fields: Vec<String> = folded.chain(stores.iter().enumerate().map(stored)).collect();
+        w.declare(&format!("struct Point {{ {} }}", fields.join(", ")));
+        roots.extend(stores.iter().map(|store| format!("v{}", store.value.0)));
+        w.declare_value("Point", &roots);
     }
 
     /// The partial results of the stage before that are a chunk of values.

@@ -32,6 +32,37 @@ pub fn fold_case(op: FoldOp, d: DType, extents: &[usize], axes: &[bool]) -> Opti
     Some((kernel, launch, vec![input, output]))
 }
 
+/// A fold whose points also store, see [`cases::stored_fold`], over an array with a border. What is stored
+/// has `gap` elements between rows.
+pub fn stored_fold_case(
+    op: FoldOp,
+    d: DType,
+    (extents, axes): (&[usize], &[bool]),
+    neighbours: bool,
+    gap: usize,
+) -> Option<Case> {
+    let kernel =
+        if neighbours { cases::stored_fold(op, d, axes) } else { cases::stored_sum(d, axes) }.ok()?;
+    let border = if neighbours { 1 } else { 0 };
+    let whole: Vec<usize> = extents.iter().map(|&e| e + 2 * border).collect();
+    let from =
+        View { offset: c_strides(&whole).iter().sum::<i64>() * border as i64, strides: c_strides(&whole) };
+    let (kept, strides) = kept(extents, axes);
+    let mut rows = extents.to_vec();
+    *rows.last_mut()? += gap;
+    let to = View { offset: gap as i64, strides: c_strides(&rows) };
+    let stores = kernel.kernel().stores_of_folds().len();
+    let views = [vec![from, View { offset: 1, strides }], vec![to; stores]].concat();
+    let launch =
+        Launch { extents: extents.to_vec(), origin: vec![0; extents.len()], views, arguments: vec![] };
+    let count = |extents: &[usize]| extents.iter().product::<usize>();
+    let size = d.size_bytes();
+    let stored = vec![0xa5; (count(&rows) + gap) * size];
+    let arrays =
+        [vec![sevenths(d, count(&whole), 5), vec![0xa5; (count(&kept) + 2) * size]], vec![stored; stores]];
+    Some((kernel, launch, arrays.concat()))
+}
+
 /// Extents and walked dimensions of scans: along each side of a box, of lines side by side and of one line.
 pub const SCANS: [(&[usize], usize); 9] = [
     (&[61], 0),

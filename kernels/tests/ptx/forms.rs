@@ -5,7 +5,7 @@ use partita_kernels::{BinaryOp, Builder, DType, Fold, FoldOp, Launch, Verified, 
 
 use crate::agreement::{
     SCANS, arg_fold_case, bytes, c_strides, cases, copy, copy_case, difference, fold_case, indexed_cases,
-    scan_case, sevenths, small_numbers, strided_fold_case,
+    scan_case, sevenths, small_numbers, stored_fold_case, strided_fold_case,
 };
 use crate::machine::{Compiled, Setting, Tally, agree, on_host};
 
@@ -36,6 +36,42 @@ fn folds_of_every_type_and_shape() {
         }
     }
     tally.ran_through(&["fold", "fold_columns", "fold_runs", "tree"]);
+}
+
+/// Results of points beside folds: in vectors where everything is aligned, else element by element, and never
+/// where threads repeat a point.
+#[test]
+fn folds_whose_points_store() {
+    let shapes: [(&[usize], &[bool]); 12] = [
+        (&[5000], &[true]),
+        (&[4096], &[true]),
+        (&[3], &[true]),
+        (&[0], &[true]),
+        (&[37, 41], &[true, true]),
+        (&[40, 64], &[true, true]),
+        (&[7, 9, 11], &[true, true, true]),
+        (&[70, 130], &[false, true]),
+        (&[130, 70], &[true, false]),
+        (&[700, 3], &[true, false]),
+        (&[13, 17, 19], &[true, false, true]),
+        (&[9, 11], &[false, false]),
+    ];
+    let mut tally = Tally::default();
+    for d in DType::ALL {
+        for shape in shapes {
+            for (neighbours, gap) in [(true, 0), (true, 3), (false, 0), (false, 4)] {
+                let op = if neighbours { FoldOp::Max } else { FoldOp::Sum };
+                for op in [FoldOp::Sum, op] {
+                    let Some((kernel, launch, arrays)) = stored_fold_case(op, d, shape, neighbours, gap)
+                    else {
+                        continue;
+                    };
+                    tally.everywhere(&kernel, &launch, &arrays);
+                }
+            }
+        }
+    }
+    tally.ran_through(&["fold", "fold_runs", "tree"]);
 }
 
 #[test]

@@ -248,7 +248,15 @@ impl Maker {
             let largest = self.random.one_in(2);
             folds.push(Fold::Arg { largest, value, index, value_output, index_output });
         }
-        Form::Reduce { axes, folds }
+        let mut stores = Vec::new();
+        for _ in 0..self.random.below(3) {
+            let value = Value(self.random.below(self.k.len()) as u32);
+            let dtype = self.k.dtype(value);
+            if dtype.size_bytes() >= 4 {
+                stores.push(Store { param: self.k.output(dtype), value });
+            }
+        }
+        Form::Reduce { axes, folds, stores }
     }
 
     fn scan(&mut self) -> Form {
@@ -326,9 +334,13 @@ fn launch(kernel: &Verified, wide: bool, random: &mut Random) -> Launch {
     let views = k
         .params
         .iter()
-        .map(|param| match even {
-            true => even_view(&extents, &folded, param.access),
-            false => view(&extents, &folded, param.access, random),
+        .zip(0..)
+        .map(|(param, p)| {
+            let folded = if k.stores_beside_folds(p) { &vec![false; k.rank] } else { &folded };
+            match even {
+                true => even_view(&extents, folded, param.access),
+                false => view(&extents, folded, param.access, random),
+            }
         })
         .collect();
     let arguments = k.arguments.iter().map(|&dtype| {

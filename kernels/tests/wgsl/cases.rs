@@ -205,7 +205,11 @@ pub fn fold(op: FoldOp, d: DType, axes: &[bool]) -> Result<Verified, VerifyError
     let mut k = Builder::new(&format!("{op:?}_{d}"), axes.len());
     let (input, output) = (k.input(d), k.output(d));
     let value = k.load(input, &vec![0; axes.len()]);
-    k.finish(Form::Reduce { axes: axes.to_vec(), folds: vec![Fold::Value { op, value, output }] })
+    k.finish(Form::Reduce {
+        axes: axes.to_vec(),
+        folds: vec![Fold::Value { op, value, output }],
+        stores: vec![],
+    })
 }
 
 /// The smallest or largest value with its coordinate in the innermost dimension.
@@ -218,7 +222,7 @@ pub fn arg_fold(largest: bool, d: DType, index: DType, axes: &[bool]) -> Result<
     let at = k.coord(axes.len() - 1, coordinate);
     let index = k.cast(at, index);
     let fold = Fold::Arg { largest, value, index, value_output, index_output };
-    k.finish(Form::Reduce { axes: axes.to_vec(), folds: vec![fold] })
+    k.finish(Form::Reduce { axes: axes.to_vec(), folds: vec![fold], stores: vec![] })
 }
 
 /// A scan of every type it is defined for, of twice the elements if they are computed, from a start that is
@@ -281,6 +285,36 @@ pub fn stencil(d: DType, rank: usize) -> Result<Verified, VerifyError> {
     k.elementwise(&[(output, scaled), (both, new)])
 }
 
+/// A step of Jacobi's: each point stores a part of the sum of its neighbours along every dimension, and twice
+/// its old value, and folds the change over the dimensions marked. None of types of less than 4 bytes.
+pub fn stored_fold(op: FoldOp, d: DType, axes: &[bool]) -> Result<Verified, VerifyError> {
+    let rank = axes.len();
+    let mut k = Builder::new(&format!("stored_{op:?}_{d}"), rank);
+    let (input, change, mean, twice) = (k.input(d), k.output(d), k.output(d), k.output(d));
+    let old = k.load(input, &vec![0; rank]);
+    let mut sum = old;
+    for (dim, side) in (0..rank).flat_map(|dim| [(dim, -1), (dim, 1)]) {
+        let offsets: Vec<i32> = (0..rank).map(|k| if k == dim { side } else { 0 }).collect();
+        let value = k.load(input, &offsets);
+        sum = k.binary(BinaryOp::Add, sum, value);
+    }
+    let weight = if d.is_float() { Scalar::from_f64(d, 0.3) } else { Scalar::from_i64(d, 3) };
+    let weight = k.constant(weight);
+    let new = k.binary(BinaryOp::Mul, sum, weight);
+    let value = k.binary(BinaryOp::Sub, new, old);
+    let doubled = k.binary(BinaryOp::Add, old, old);
+    k.reduce_and_store(axes, &[Fold::Value { op, value, output: change }], &[(mean, new), (twice, doubled)])
+}
+
+/// The same without neighbours.
+pub fn stored_sum(d: DType, axes: &[bool]) -> Result<Verified, VerifyError> {
+    let mut k = Builder::new(&format!("stored_sum_{d}"), axes.len());
+    let (input, output, doubled) = (k.input(d), k.output(d), k.output(d));
+    let old = k.load(input, &vec![0; axes.len()]);
+    let new = k.binary(BinaryOp::Add, old, old);
+    k.reduce_and_store(axes, &[Fold::Value { op: FoldOp::Sum, value: new, output }], &[(doubled, new)])
+}
+
 /// Every form on every type.
 pub fn forms() -> Vec<Verified> {
     let mut all = Vec::new();
@@ -290,6 +324,10 @@ pub fn forms() -> Vec<Verified> {
         }));
         for (n, op) in FOLDS.into_iter().enumerate() {
             all.extend([(1, 0), (2, 0), (2, 1), (3, 1)].map(|dims| scan(op, d, dims, (n + dims.1) % 2 == 0)));
+        }
+        for axes in [&[true][..], &[false, true], &[true, false], &[true, true], &[true, true, true]] {
+            all.push(stored_fold(FoldOp::Sum, d, axes));
+            all.push(stored_sum(d, axes));
         }
         for index in [DType::I32, DType::U32, DType::I64, DType::U64] {
             all.push(gather(d, index));

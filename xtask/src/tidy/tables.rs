@@ -12,17 +12,17 @@ pub const FILES_PER_FOLDER: usize = 12;
 
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
-    ("kernels/src", 27_934),
-    ("engine/src", 51_542),
+    ("kernels/src", 28_240),
+    ("engine/src", 52_001),
     ("simcuda/src", 9_896),
-    ("interop/src", 9_148),
-    ("interop/python", 15_559),
+    ("interop/src", 9_443),
+    ("interop/python", 15_603),
     ("benches", 9_383),
     ("xtask", 5_300),
     ("examples", 3_483),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 132_238;
+pub const TOTAL_BUDGET: usize = 133_342;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

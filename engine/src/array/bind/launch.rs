@@ -201,41 +201,35 @@ const FEW_POINTS: usize = 1 << 17;
 /// follow each other on one stream of a GPU are one: boxes of one thing have nothing to do with each other,
 /// others share no memory that is written.
 fn together(launches: impl IntoIterator<Item = (usize, Command)>) -> Schedule {
-    let is_small = |command: &Command| {
-        let is_small = |job: &Job| {
-            let is_pointwise = matches!(job.program.kernel().kernel().form, Form::Elementwise { .. });
-            is_pointwise && job.launch.points() <= FEW_POINTS
-        };
-        matches!(&command.op, Op::Launch { device, job } if device.has_streams() && is_small(job))
+    let uses = |user: &Job, writer: &Job| {
+        let mut all = writer.program.kernel().kernel().params.iter().zip(&writer.memory);
+        all.any(|(param, memory)| {
+            param.access != Access::In && user.memory.iter().any(|used| used.id == memory.id)
+        })
     };
-    let uses = |user: &Command, writer: &Command| {
-        let used = user.op.memory();
-        writer.op.writes().any(|memory| used.iter().any(|(_, used, _)| used.id == memory.id))
+    let joins = |(of, one): &(usize, Command), (next, other): &(usize, Command)| match (&one.op, &other.op) {
+        (Op::Launch { device, job: a }, Op::Launch { device: on, job: b }) => {
+            let is_pointwise = matches!(a.program.kernel().kernel().form, Form::Elementwise { .. });
+            let are_small = [a, b].iter().all(|job| job.launch.points() <= FEW_POINTS);
+            let is_same = device == on && one.stream == other.stream && Arc::ptr_eq(&a.program, &b.program);
+            let are_free = || of == next || !uses(a, b) && !uses(b, a);
+            is_same && device.has_streams() && is_pointwise && are_small && are_free()
+        }
+        _ => false,
     };
     let mut runs: Vec<Vec<(usize, Command)>> = Vec::new();
-    for (of, command) in launches {
-        let joins = |(other, before): &(usize, Command)| match (&before.op, &command.op) {
-            (Op::Launch { device, job }, Op::Launch { device: on, job: next }) => {
-                let is_alike = device == on && before.stream == command.stream;
-                let is_free = *other == of || !uses(before, &command) && !uses(&command, before);
-                is_alike && Arc::ptr_eq(&job.program, &next.program) && is_small(before) && is_free
-            }
-            _ => false,
-        };
-        match runs.last_mut().filter(|run| is_small(&command) && run.iter().all(joins)) {
-            Some(run) => run.push((of, command)),
-            None => runs.push(vec![(of, command)]),
+    for launch in launches {
+        match runs.last_mut().filter(|run| run.iter().all(|before| joins(before, &launch))) {
+            Some(run) => run.push(launch),
+            None => runs.push(vec![launch]),
         }
     }
-    let one = |mut run: Vec<(usize, Command)>| {
-        let jobs = run.iter().flat_map(|(_, command)| command.op.jobs().to_vec()).collect();
-        let (_, first) = run.swap_remove(0);
-        match &first.op {
-            Op::Launch { device, .. } if !run.is_empty() => {
-                Command { op: Op::BatchedLaunch { device: device.clone(), jobs }, ..first }
-            }
-            _ => first,
+    let one = |mut run: Vec<(usize, Command)>| match &run[..] {
+        [(_, first @ Command { op: Op::Launch { device, .. }, .. }), _, ..] => {
+            let jobs = run.iter().flat_map(|(_, command)| command.op.jobs()).cloned().collect();
+            Command { op: Op::BatchedLaunch { device: device.clone(), jobs }, ..first.clone() }
         }
+        _ => run.swap_remove(0).1,
     };
     runs.into_iter().map(one).collect()
 }

@@ -14,7 +14,7 @@ use crate::array::lower::steps::list::{
 };
 use crate::array::memory::storage::{between_members, moving_plan};
 use crate::array::record::node::{Array, Node};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::index::{Distribution, Region};
 use crate::plan::{LinkTraffic, Plan};
 use crate::team::Team;
@@ -110,39 +110,58 @@ impl Array {
         "assert_eq!((&outline.kernels[1].name[..], next.is_computed()), (\"fused\", false));"
     )]
     pub fn explain(&self) -> Result<Outline> {
-        let team = self.team();
-        let _guard = team.evaluation()?;
-        let mut outline = Outline { parts: team.size(), ..Outline::default() };
-        if self.node.storage().is_some() {
-            return Ok(outline);
-        }
-        // Operands on other teams come before, each once.
-        let (mut order, mut pending): (Vec<Arc<Node>>, _) = (Vec::new(), vec![Arc::clone(&self.node)]);
-        while let Some(node) = pending.pop() {
-            order.retain(|other| !Arc::ptr_eq(other, &node));
-            pending.extend(RecordedGraph::of(&node.team, &[Target::fresh(&node)])?.pending);
-            order.push(node);
-        }
-        for node in order.iter().rev() {
-            let mut targets = vec![Target::fresh(node)];
-            let beside = RecordedGraph::of(&node.team, &targets)?.repeated();
-            targets.extend(beside.iter().map(Target::fresh));
-            let RecordedGraph { mut graph, nodes, .. } = RecordedGraph::of(&node.team, &targets)?;
-            let lowered = lower(&mut graph, &node.team, None, true)?;
-            let mut explain = Explain {
-                graph: &graph,
-                nodes: &nodes,
-                team: &node.team,
-                waiting: Vec::new(),
-                kernels: Vec::new(),
-            };
-            lowered.list.steps.iter().try_for_each(|step| explain.step(step))?;
-            let layout = graph.distribution(lowered.results[0])?;
-            explain.end(&layout)?;
-            outline.kernels.append(&mut explain.kernels);
-        }
-        Ok(outline)
+        explain_all(&[self])
     }
+}
+
+/// The kernels that compute several arrays of one team together, as [`eval_all`](crate::array::eval_all)
+/// does.
+///
+/// # Errors
+/// As [`Array::explain`]; arrays of several teams.
+#[doc = example!(
+    "let next = &u * 0.5;"
+    "let change = (&next - &u).abs().max(&[]);"
+    "// One kernel computes the step and the norm of what it changes."
+    "assert_eq!(partita::explain_all(&[&next, &change])?.kernels[0].name, \"reduce\");"
+)]
+pub fn explain_all(arrays: &[&Array]) -> Result<Outline> {
+    let Some(first) = arrays.first() else { return Ok(Outline::default()) };
+    let team = first.team();
+    let _guard = team.evaluation()?;
+    let mut outline = Outline { parts: team.size(), ..Outline::default() };
+    if let Some(other) = arrays.iter().find(|array| array.team() != team) {
+        let given = format!("{:?} and {:?}", team, other.team());
+        return Err(Error::invalid("explain", "arrays of one team", given, "ask for each team's alone"));
+    }
+    let lazy = arrays.iter().filter(|array| array.node.storage().is_none());
+    let wanted: Vec<Arc<Node>> = lazy.map(|array| Arc::clone(&array.node)).collect();
+    if wanted.is_empty() {
+        return Ok(outline);
+    }
+    // Operands on other teams come before, each once.
+    let of = |nodes: &[Arc<Node>]| nodes.iter().map(Target::fresh).collect::<Vec<Target>>();
+    let (mut order, mut pending): (Vec<Vec<Arc<Node>>>, _) = (Vec::new(), vec![wanted]);
+    while let Some(nodes) = pending.pop() {
+        order.retain(|others| !Arc::ptr_eq(&others[0], &nodes[0]));
+        let sources = RecordedGraph::of(&nodes[0].team, &of(&nodes))?.pending;
+        pending.extend(sources.into_iter().map(|source| vec![source]));
+        order.push(nodes);
+    }
+    for nodes in order.iter().rev() {
+        let (team, mut targets) = (&nodes[0].team, of(nodes));
+        let beside = RecordedGraph::of(team, &targets)?.repeated();
+        targets.extend(beside.iter().map(Target::fresh));
+        let RecordedGraph { mut graph, nodes, .. } = RecordedGraph::of(team, &targets)?;
+        let lowered = lower(&mut graph, team, None, true)?;
+        let (waiting, kernels) = (Vec::new(), Vec::new());
+        let mut explain = Explain { graph: &graph, nodes: &nodes, team, waiting, kernels };
+        lowered.list.steps.iter().try_for_each(|step| explain.step(step))?;
+        let layout = graph.distribution(lowered.results[0])?;
+        explain.end(&layout)?;
+        outline.kernels.append(&mut explain.kernels);
+    }
+    Ok(outline)
 }
 
 /// A graph after it was lowered, its team, and what is said so far.

@@ -457,7 +457,9 @@ impl<F: StepFunction> Loop<F> {
         let (state, step) = (&mut self.state, &mut self.step);
         recorder.within(|| {
             step.take(state, &given.arrays)?;
-            eval_state(state)
+            // Elements that it assigned to other arrays may be due, too.
+            let deferred: Vec<Array> = recorder.take_deferred().into_iter().map(Array::of).collect();
+            eval_all(&state.iter().chain(&deferred).collect::<Vec<&Array>>())
         })?;
         let mut record = recorder.end();
         self.streams = record.streams.take().unwrap_or_default();

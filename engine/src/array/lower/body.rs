@@ -140,6 +140,11 @@ impl KernelBody {
         Ok(Ok(self.known[&start]))
     }
 
+    /// What a node was lowered to at the point itself, if it is part of the body.
+    pub fn at_point(&self, graph: &Graph, node: NodeId) -> Option<Value> {
+        self.known.get(&(node, Map::identity(graph.rank(node)))).copied()
+    }
+
     /// Whether the kernel reads more arrays, or at more places, or has more arguments, than a launch can
     /// name.
     pub fn binds_too_much(&self) -> bool {

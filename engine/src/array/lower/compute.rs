@@ -26,7 +26,7 @@ pub(crate) struct ComputeKernel {
     pub arguments: KernelArguments,
     pub dist: Arc<Distribution>,
     pub stores: Vec<KernelStore>,
-    /// Of a reduction, which stores nothing else.
+    /// Of a reduction, which may store values per point, too.
     pub folds: Option<Folds>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct KernelStore {
     pub window: Option<Region>,
 }
 
-/// The folds of a kernel that stores no value per point.
+/// The folds of a kernel.
 pub(crate) struct Folds {
     pub axes: Vec<usize>,
     /// The results of all parts together, for people.

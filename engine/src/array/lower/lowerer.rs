@@ -12,7 +12,7 @@ use crate::array::lower::access::{OperandAccess, computed_elsewhere, not_compute
 use crate::array::lower::body::{KernelBody, Leaf, Prerequisite, Source};
 use crate::array::lower::compute::{Compute, ComputeKernel, KernelStore};
 use crate::array::lower::division::{common_to_kernels, stages};
-use crate::array::lower::graph::{Graph, GraphTarget, MemoryState, NodeId};
+use crate::array::lower::graph::{Graph, GraphTarget, MemoryState, NodeId, Update};
 use crate::array::lower::steps::list::{
     ExchangeField, Lowered, ResultMemory, ResultStorage, StepList, StoredArray,
 };
@@ -47,17 +47,25 @@ pub(crate) fn lower(
     };
     let own_of = team.wire().filter(|_| !all).map(|_| team.clone());
     let (list, pending) = (StepList { own_of, ..StepList::default() }, Vec::new());
-    let mut lowerer = Lowerer { graph, team, shared, list, pending, unsupported: None, extended: 0 };
-    halos.iter().try_for_each(|(node, halo)| lowerer.update_halo(*node, halo))?;
-    let targets = lowerer.graph.targets.clone();
+    let (targets, unsupported) = (graph.targets.clone(), None);
     let (mut roots, mut updates) = (Vec::new(), Vec::new());
     for GraphTarget { node, old } in &targets {
-        match lowerer.graph.update(*node, *old) {
+        match graph.update(*node, *old) {
             Some(update) => updates.push(update),
             None => roots.push(*node),
         }
     }
-    lowerer.evaluate(&roots)?;
+    let mut lowerer =
+        Lowerer { graph, team, shared, list, pending, unsupported, extended: 0, roots, updates };
+    halos.iter().try_for_each(|(node, halo)| lowerer.update_halo(*node, halo))?;
+    lowerer.evaluate(&lowerer.roots.clone())?;
+    let mut updates = lowerer.updates.clone();
+    if updates.len() > 1 {
+        // What one folds may be another one's value.
+        let values: Vec<NodeId> = updates.iter().map(|update| update.value).collect();
+        lowerer.evaluate_stages(&values)?;
+        lowerer.reductions(&values)?;
+    }
     updates.retain(|update| !lowerer.graph.is_memory(update.node));
     if !updates.is_empty() {
         lowerer.updates(&updates)?;
@@ -83,6 +91,9 @@ pub(crate) struct Lowerer<'t> {
     shared: Option<Vec<Extension>>,
     /// The number of extensions that fused kernels have taken.
     extended: usize,
+    /// The targets, and those of them that are updates: a pass that folds such a value may store it, too.
+    pub roots: Vec<NodeId>,
+    pub updates: Vec<Update>,
 }
 
 /// A result of a kernel.
@@ -294,16 +305,7 @@ impl Lowerer<'_> {
             }
             // Results get the halos that operands have from now on.
             self.update_halos(&accesses)?;
-            let results = targets.iter().map(|target| self.result(target, &body.leaves));
-            let results = results.collect::<Result<Vec<ResultMemory>>>()?;
-            let store = |(result, target): (usize, &ResultMemory)| {
-                let window = match targets[result].placement {
-                    Placement::Fresh | Placement::On(..) | Placement::Temporary(_) => None,
-                    Placement::Window(_) | Placement::InPlace(_) => Some(target.window.window),
-                };
-                KernelStore { result, window }
-            };
-            let stores = results.iter().enumerate().map(store).collect();
+            let (results, stores) = self.results(&targets, &body.leaves)?;
             let dtypes: Vec<DType> = results.iter().map(|result| result.dtype).collect();
             let kernel = kernel_task((body, values), accesses, &dtypes, (&dist, stores))?;
             return self.push_compute(Compute { results, kernels: vec![kernel] });
@@ -316,7 +318,7 @@ impl Lowerer<'_> {
     }
 
     /// The distribution of the computation: each element on the part that keeps the result.
-    fn distribution(&self, target: &LowerTarget) -> Result<Arc<Distribution>> {
+    pub fn distribution(&self, target: &LowerTarget) -> Result<Arc<Distribution>> {
         match (&target.placement, target.placement.window()) {
             (Placement::On(dist, _), _) => Ok(Arc::clone(dist)),
             (_, Some(window)) => Ok(Arc::new(window.dist.restricted(&self.window(target)?)?)),
@@ -330,6 +332,30 @@ impl Lowerer<'_> {
             None => Ok(own),
             Some(window) => Ok(own.shift(&window.start)?),
         }
+    }
+
+    /// The memory of the results of a kernel, and its stores.
+    pub fn results(
+        &self,
+        targets: &[LowerTarget],
+        leaves: &[Leaf],
+    ) -> Result<(Vec<ResultMemory>, Vec<KernelStore>)> {
+        let results = targets.iter().map(|target| self.result(target, leaves));
+        let results = results.collect::<Result<Vec<ResultMemory>>>()?;
+        let store = |(result, target): (usize, &ResultMemory)| {
+            let window = match targets[result].placement {
+                Placement::Fresh | Placement::On(..) | Placement::Temporary(_) => None,
+                Placement::Window(_) | Placement::InPlace(_) => Some(target.window.window),
+            };
+            KernelStore { result, window }
+        };
+        let stores = results.iter().enumerate().map(store).collect();
+        Ok((results, stores))
+    }
+
+    /// Whether steps of a `Loop` share exchanges.
+    pub fn shares_exchanges(&self) -> bool {
+        self.shared.is_some()
     }
 
     /// The memory of a result: with halos as wide as an operand's, because results of a stencil are the

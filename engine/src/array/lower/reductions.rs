@@ -2,6 +2,10 @@
 //! a group of them; what is on other devices travels by one exchange; another kernel combines what the parts
 //! found, in ascending order of parts.
 //!
+//! The pass stores what else is wanted of the values that it computes at its points: a step of Jacobi's and
+//! the norm of its change are one kernel. Such a kernel waits for the halo as a whole: the order of its
+//! additions is that of all its points, so that it cannot begin with those that need nothing.
+//!
 //! Every element counts once, at its owner: among the coordinates that a part lists, copies are replaced by
 //! what changes no result.
 
@@ -13,10 +17,11 @@ use partita_kernels::{
 };
 use rustc_hash::FxHashSet;
 
+use crate::array::lower::access::computed_elsewhere;
 use crate::array::lower::body::KernelBody;
 use crate::array::lower::compute::{Compute, ComputeKernel, Folds};
 use crate::array::lower::graph::NodeId;
-use crate::array::lower::lowerer::{Lowerer, NotLowered};
+use crate::array::lower::lowerer::{LowerTarget, Lowerer, NotLowered, Placement};
 use crate::array::lower::steps::list::{
     ExchangeField, KernelLaunch, LaunchArgument, LaunchOperand, MemoryId, PartCells, PartLaunch, Step,
     StepList, StoredArray,
@@ -139,7 +144,8 @@ impl Lowerer<'_> {
         // Room for the results, and for the lists that the copies and the position depend on.
         let has_positions = members.iter().any(|m| matches!(m.reduction, Reduction::Arg { .. }));
         let positions = axes.iter().filter(|&&d| has_positions && dist.map(d).formula(0).is_none()).count();
-        let reserved = partials + listed.len() + positions;
+        let mut targets = self.targets_beside(dist, axes)?;
+        let reserved = partials + listed.len() + positions + targets.len();
         let operands: Vec<NodeId> = pending.iter().map(|pending| pending.operand).collect();
         let (mut body, values) = loop {
             match self.attempt("reduce", &operands, dist, reserved)? {
@@ -155,26 +161,61 @@ impl Lowerer<'_> {
         };
         let folds: Vec<Fold> = members.iter().zip(values).map(fold).collect();
         let accesses = self.accesses(&body.leaves, dist)?;
+        targets.retain(|target| {
+            self.graph.is_operation(target.node) && body.at_point(self.graph, target.node).is_some()
+        });
+        let wanted: Vec<NodeId> = targets.iter().map(|target| target.node).collect();
+        let reads = (&body.leaves[..], &accesses[..]);
+        if computed_elsewhere(self.graph, &wanted, reads, dist, self.team)?.is_some() {
+            targets.clear();
+        }
+        let stored = targets.iter().filter_map(|target| body.at_point(self.graph, target.node));
+        let stored: Vec<Value> = stored.collect();
+        let outputs = stored.into_iter().map(|value| (body.builder.output(body.builder.dtype(value)), value));
+        let outputs: Vec<(u32, Value)> = outputs.collect();
         let marks: Vec<bool> = (0..dist.rank()).map(|d| axes.contains(&d)).collect();
         let placed = body.placed();
-        let kernel = simplify(&body.builder.reduce(&marks, &folds)?);
+        let kernel = simplify(&body.builder.reduce_and_store(&marks, &folds, &outputs)?);
         self.update_halos(&accesses)?;
         let KernelBody { leaves, arguments, .. } = body;
-        let (dist, stores) = (Arc::clone(dist), Vec::new());
+        let (results, stores) = self.results(&targets, &leaves)?;
+        let dist = Arc::clone(dist);
         let kernel = ComputeKernel { kernel, leaves, accesses, placed, arguments, dist, stores, folds: None };
-        self.combined(kernel, axes, &members)?;
+        self.combined(Compute { results, kernels: vec![kernel] }, axes, &members)?;
         Ok(true)
+    }
+
+    /// What a pass over `dist` may store: targets that have the layout, of types that no two points have in
+    /// one word, where every part folds what it owns.
+    fn targets_beside(&self, dist: &Arc<Distribution>, axes: &[usize]) -> Result<Vec<LowerTarget>> {
+        let idles = |part: usize| !dist.owned(part).is_empty() && root_of(dist, axes, part).is_none();
+        if self.shares_exchanges() || (0..dist.parts()).any(idles) {
+            return Ok(Vec::new());
+        }
+        let fresh = |&node: &NodeId| LowerTarget { node, placement: Placement::Fresh, result: node };
+        let mut targets: Vec<LowerTarget> = Vec::new();
+        for target in self.roots.iter().map(fresh).chain(self.fresh_windows()?) {
+            let is_wide = self.graph.dtype(target.node).size_bytes() >= 4;
+            let is_due = self.graph.is_operation(target.node) && !self.graph.is_memory(target.result);
+            let has_layout = *self.graph.shape(target.node) == dist.shape()
+                && self.distribution(&target)?.same_layout(dist);
+            if is_wide && is_due && has_layout {
+                targets.push(target);
+            }
+        }
+        Ok(targets)
     }
 
     /// Has the parts fold what they own, and the part that keeps the result combine what the parts found, in
     /// ascending order of parts. What parts on other devices found travels.
     fn combined(
         &mut self,
-        mut kernel: ComputeKernel,
+        Compute { results: stored, mut kernels }: Compute,
         axes: &[usize],
         members: &[ReduceMember],
     ) -> Result<()> {
-        let (dist, result) = (Arc::clone(&kernel.dist), Arc::new(kernel.dist.reduced(axes)?));
+        let dist = Arc::clone(&kernels[0].dist);
+        let result = Arc::new(dist.reduced(axes)?);
         let parts = dist.parts();
         let mut givers: Vec<Vec<usize>> = vec![Vec::new(); parts];
         (0..parts).filter_map(|part| Some((part, root_of(&dist, axes, part)?))).for_each(|(part, root)| {
@@ -218,8 +259,10 @@ impl Lowerer<'_> {
         }
         let (folded, memory) = (axes.to_vec(), found.clone());
         let results = members.iter().map(|member| member.dtype).collect();
-        kernel.folds = Some(Folds { axes: folded, result: Arc::clone(&result), results, memory });
-        self.push_compute(Compute { results: Vec::new(), kernels: vec![kernel] })?;
+        kernels[0].folds = Some(Folds { axes: folded, result: Arc::clone(&result), results, memory });
+        let rest = stored.clone();
+        self.push_compute(Compute { results: stored, kernels })?;
+        self.copy_rest(&rest);
         if (0..parts).any(|root| givers[root].iter().any(|&giver| giver != root)) {
             let (dtypes, found, kept, givers) = (&dtypes[..], &found[..], &kept[..], &givers[..]);
             let (axis, result, team) = (axes[0], &result, self.team);

@@ -110,8 +110,8 @@ pub(crate) struct Butterflies {
     pub scale: Option<Scalar>,
 }
 
-/// Fourier transforms along a dimension that is divided among no parts, of arrays of pairs, in passes of these
-/// radices. Each but the last has factors.
+/// Fourier transforms along a dimension that is divided among no parts, of arrays of pairs, in passes of
+/// these radices. Each but the last has factors.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct FourierLines {
     pub axis: usize,

@@ -115,6 +115,8 @@ pub(crate) struct StepRecord {
     pub outline: u64,
     /// The streams of random numbers that steps draw from, if it is the step of a `Loop`.
     pub streams: Option<StepStreams>,
+    /// Values that the next evaluation of the step computes, too.
+    pub deferred: Vec<Weak<Node>>,
     /// The number of the first memory that steps of this run made, and those of the state before.
     pub changing: (u64, Vec<u64>),
 }
@@ -205,6 +207,19 @@ impl Recorder {
     /// Whether commands are recorded.
     pub fn is_recording(&self) -> bool {
         self.record().is_some_and(|record| record.commands.is_some())
+    }
+
+    /// Has the next evaluation of a `Loop`'s step compute values; whether such a step is recorded.
+    pub fn defer<'n>(&self, nodes: impl Iterator<Item = &'n Arc<Node>>) -> bool {
+        let record = self.record().filter(|record| record.commands.is_some() && record.streams.is_some());
+        record.map(|mut record| record.deferred.extend(nodes.map(Arc::downgrade))).is_some()
+    }
+
+    /// The deferred values of which somebody still knows, and that are not computed.
+    pub fn take_deferred(&self) -> Vec<Arc<Node>> {
+        let deferred = self.record().map(|mut record| std::mem::take(&mut record.deferred));
+        let nodes = deferred.unwrap_or_default().into_iter().filter_map(|node| node.upgrade());
+        nodes.filter(|node| node.storage().is_none()).collect()
     }
 
     /// Whether a value is the same in every step: it was computed before the run and is not of the state.

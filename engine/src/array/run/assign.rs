@@ -1,6 +1,7 @@
 //! Assignment to a window of an array or to elements by their number, which computes at once: the update is
 //! recorded, evaluated, and swapped into the handle. Lowering decides how (`lower/steps/update.rs`), from
-//! who else needs the old elements, which is decided here.
+//! who else needs the old elements, which is decided here. An array of one element waits, in a `Loop`'s
+//! step, for what is evaluated next.
 
 use std::sync::Arc;
 
@@ -76,10 +77,15 @@ impl Array {
 /// Carries out updates of arrays that this process's handles hold; gives the new values in order.
 fn run(operation: &'static str, updates: Vec<RecordedUpdate>) -> Result<Vec<Arc<Node>>> {
     let Some(first) = updates.first() else { return Ok(Vec::new()) };
+    let recorder = Recorder::current();
+    // A norm that a step keeps is then found by the pass that computes what the step assigns next.
+    let is_cell = |update: &RecordedUpdate| update.covers && update.node.shape.iter().product::<i64>() == 1;
+    if updates.iter().all(is_cell) && recorder.defer(updates.iter().map(|update| &update.node)) {
+        return Ok(updates.into_iter().map(|update| update.node).collect());
+    }
     let team = first.node.team.clone();
     let teams: Vec<Team> = updates.iter().flat_map(|update| update.node.teams()).cloned().collect();
     let _guard = evaluation(teams.iter())?;
-    let recorder = Recorder::current();
     team.together(operation, || {
         pass("assign")?;
         let left = updates.iter().filter(|update| !update.covers).map(|update| Arc::clone(&update.base));

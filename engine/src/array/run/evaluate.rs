@@ -46,7 +46,17 @@ pub(crate) fn compute_targets(recorder: &Recorder, targets: Vec<Target>) -> Resu
     }
     let Some(team) = targets.first().map(|target| target.node.team.clone()) else { return Ok(Vec::new()) };
     if targets.iter().all(|target| target.node.team == team) {
-        return evaluate_all(recorder, &team, targets);
+        let mut all = targets;
+        let wanted = all.len();
+        let deferred = recorder
+            .take_deferred()
+            .into_iter()
+            .filter(|node| node.team == team && all.iter().all(|target| !Arc::ptr_eq(&target.node, node)));
+        let deferred: Vec<Target> = deferred.map(|node| Target::fresh(&node)).collect();
+        all.extend(deferred);
+        let mut results = evaluate_all(recorder, &team, all)?;
+        results.truncate(wanted);
+        return Ok(results);
     }
     let mut results: Vec<Option<Arc<Storage>>> = vec![None; targets.len()];
     let mut teams: Vec<(Team, Vec<usize>, Vec<Target>)> = Vec::new();

@@ -133,8 +133,8 @@ struct Run {
 }
 
 impl Run {
-    /// Passes along a dimension that is not divided. Of those that come after others, the dimension holds what
-    /// is left to transform.
+    /// Passes along a dimension that is not divided. Of those that come after others, the dimension holds
+    /// what is left to transform.
     fn passes(self, x: &Array, axis: usize, radices: &[usize]) -> Result<Array> {
         let mut left = x.shape()[axis];
         let mut factors = Vec::with_capacity(radices.len());

@@ -127,10 +127,15 @@ impl Array {
         if b.element == Element::Complex(dtype) {
             return plain_complex(py, name, own, other, swapped);
         }
-        if b.element != Element::Real(dtype) {
-            return Ok(None);
-        }
-        let (a, b) = if swapped { (&b.array, &a) } else { (&a, &b.array) };
+        let Element::Real(other) = b.element else { return Ok(None) };
+        let (a, b) = match (dtype, other) {
+            _ if dtype == other => (a, b.array),
+            // float64 holds, by NumPy's rules, what all integers and bools are.
+            (DType::F64, other) if !other.is_float() => (a, b.array.cast(DType::F64)),
+            (dtype, DType::F64) if !dtype.is_float() => (a.cast(DType::F64), b.array),
+            _ => return Ok(None),
+        };
+        let (a, b) = if swapped { (&b, &a) } else { (&a, &b) };
         let Some(array) = plain(name, a, b) else { return Ok(None) };
         plain_result(array).map(Some)
     }

@@ -1,6 +1,6 @@
-//! Elements of small arrays by an array of ours: what a mask or indices along the first dimension choose, read
-//! from the host's memory and stored here, because a schedule would cost more than the copies. Everything else,
-//! errors too, is NumPy's.
+//! Elements of small arrays by an array of ours: what a mask or indices along the first dimension choose,
+//! read from the host's memory and stored here, because a schedule would cost more than the copies.
+//! Everything else, errors too, is NumPy's.
 
 use partita::array::is_recording;
 use partita::index::Index;

@@ -42,7 +42,7 @@ impl Reduction {
     pub(in crate::cpu) fn new(kernel: &Kernel, axes: &[bool], folds: &[Fold], level: Level) -> Reduction {
         let dtype = |param: u32| kernel.params[param as usize].dtype;
         let compiled = folds.iter().map(|fold| CompiledFold::new(fold, dtype, level)).collect();
-        let runs = RunTotals::new(kernel, axes, folds, level);
+        let runs = RunTotals::new(kernel, axes, folds, level).filter(|_| kernel.stores_of_folds().is_empty());
         Reduction { values: FoldedValues::of(kernel, folds), axes: axes.to_vec(), folds: compiled, runs }
     }
 

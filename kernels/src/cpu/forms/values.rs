@@ -3,7 +3,8 @@
 //! kernels. Where machine code folds along rows, values are in no buffer.
 //!
 //! In a buffer, the values of consecutive points of the layout are consecutive, as are the rows of a strip.
-//! Rows that are folded lane by lane are read where they lie if the body only loads.
+//! Rows that are folded lane by lane are read where they lie if the body only loads. What points store beside
+//! their folds is an output like any other: no code folds then without buffers, and nothing is read in place.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -32,8 +33,10 @@ struct FoldedValue {
 /// The kernel of values of a reduction.
 pub(in crate::cpu) struct FoldedValues {
     pub kernel: Verified,
-    /// The parameters of the reduction that it reads: the first ones of the kernel of values.
-    inputs: Vec<usize>,
+    /// The parameters of the reduction that it reads or stores to: the first ones of the kernel of values.
+    arrays: Vec<usize>,
+    /// Whether points store beside their folds.
+    stores: bool,
     values: Vec<FoldedValue>,
     /// Per fold, which value it folds, and which is its index.
     folds: Vec<(usize, Option<usize>)>,
@@ -43,14 +46,16 @@ pub(in crate::cpu) struct FoldedValues {
 impl FoldedValues {
     /// Separates the values of a reduction from its folds.
     pub(in crate::cpu) fn of(kernel: &Kernel, of: &[Fold]) -> FoldedValues {
-        let is_input = |&p: &usize| kernel.params[p].access == Access::In;
-        let inputs: Vec<usize> = (0..kernel.params.len()).filter(is_input).collect();
-        let params = inputs.iter().map(|&p| kernel.params[p]).collect();
-        let mut separated = Separated { params, body: kernel.body.clone(), stores: vec![], values: vec![] };
+        let stored = kernel.stores_of_folds();
+        let is_array = |&p: &usize| kernel.params[p].access == Access::In || kernel.stores_beside_folds(p);
+        let arrays: Vec<usize> = (0..kernel.params.len()).filter(is_array).collect();
+        let place = |param: u32| arrays.iter().position(|&p| p == param as usize).expect("an array") as u32;
+        let params = arrays.iter().map(|&p| kernel.params[p]).collect();
+        let stores = Vec::new();
+        let mut separated = Separated { params, body: kernel.body.clone(), stores, values: vec![] };
         for inst in &mut separated.body {
             if let Op::Load { param, .. } = &mut inst.op {
-                let read = *param as usize;
-                *param = inputs.iter().position(|&p| p == read).expect("loads read inputs") as u32;
+                *param = place(*param);
             }
         }
         let compiled = of.iter().map(|fold| match *fold {
@@ -62,7 +67,10 @@ impl FoldedValues {
             Fold::Value { op, .. } => Some((*op, value)),
             Fold::Arg { .. } => None,
         };
-        let ops = of.iter().zip(&folds).map(op).collect::<Option<_>>().unwrap_or_default();
+        let ops = of.iter().zip(&folds).map(op).collect::<Option<_>>();
+        let ops = ops.filter(|_| stored.is_empty()).unwrap_or_default();
+        let beside = stored.iter().map(|store| Store { param: place(store.param), ..*store });
+        separated.stores.extend(beside);
         let kernel = Kernel {
             name: kernel.name.clone(),
             rank: kernel.rank,
@@ -72,10 +80,12 @@ impl FoldedValues {
             form: Form::Elementwise { stores: separated.stores },
         };
         let kernel = verify(kernel).expect("the body of a verified kernel");
-        FoldedValues { kernel, inputs, values: separated.values, folds, ops }
+        let stores = !stored.is_empty();
+        FoldedValues { kernel, arrays, stores, values: separated.values, folds, ops }
     }
 
-    /// The operation of each fold, and the number of its value; none where one looks for an index.
+    /// The operation of each fold, and the number of its value; none where one looks for an
+    /// index, or points store.
     pub(in crate::cpu) fn fold_ops(&self) -> Vec<(FoldOp, usize)> {
         self.ops.clone()
     }
@@ -177,10 +187,10 @@ impl<'r> ValuesLaunch<'r> {
         }
         let along = |dim: usize| layout.dim_of[dim].map_or(0, |k| dense[k]);
         let buffer = View { offset: 0, strides: (0..task.launch.extents.len()).map(along).collect() };
-        let inputs = folded.inputs.iter().map(|&p| task.launch.views[p].clone());
-        let views = inputs.chain(folded.values.iter().map(|_| buffer.clone())).collect();
-        let inputs = folded.inputs.iter().map(|&p| layout.strides[p]);
-        let strides = inputs.chain(folded.values.iter().map(|_| dense)).collect();
+        let arrays = folded.arrays.iter().map(|&p| task.launch.views[p].clone());
+        let views = arrays.chain(folded.values.iter().map(|_| buffer.clone())).collect();
+        let arrays = folded.arrays.iter().map(|&p| layout.strides[p]);
+        let strides = arrays.chain(folded.values.iter().map(|_| dense)).collect();
         let launch = Launch { views, ..task.launch.clone() };
         let layout = layout.with_strides(strides);
         ValuesLaunch { task, folded, jit, launch, layout, pitch, room, folded_points }
@@ -193,7 +203,7 @@ impl<'r> ValuesLaunch<'r> {
         let total: usize = (0..self.folded.values.len()).map(bytes).sum();
         lines.reserve_exact(total / size_of::<Line>());
         let mut next = lines.as_mut_ptr().cast::<u8>();
-        let mut memory: Vec<Memory> = self.folded.inputs.iter().map(|&p| self.task.memory[p]).collect();
+        let mut memory: Vec<Memory> = self.folded.arrays.iter().map(|&p| self.task.memory[p]).collect();
         for n in 0..self.folded.values.len() {
             memory.push(Memory { ptr: next, len: self.room });
             next = next.wrapping_add(bytes(n));
@@ -219,7 +229,7 @@ impl<'r> ValuesLaunch<'r> {
             rows,
             worker: chunked.as_ref().map(Worker::new),
             table: Vec::new(),
-            buffers: memory[self.folded.inputs.len()..].iter().map(|buffer| buffer.ptr).collect(),
+            buffers: memory[self.folded.arrays.len()..].iter().map(|buffer| buffer.ptr).collect(),
             found: vec![[std::ptr::null_mut(); MOST_ROWS]; self.folded.values.len()],
         };
         fold(&mut values);
@@ -230,10 +240,10 @@ impl<'r> ValuesLaunch<'r> {
         let inner = layout.inner();
         let is_aligned = |value: &FoldedValue| {
             let Some((input, _)) = value.load else { return false };
-            let p = folded.inputs[input];
+            let p = folded.arrays[input];
             layout.strides[p][inner] == 1 && (task.memory[p].ptr as usize).is_multiple_of(value.bytes)
         };
-        folded.values.iter().all(is_aligned)
+        !folded.stores && folded.values.iter().all(is_aligned)
     }
 }
 

@@ -223,11 +223,15 @@ fn folds_of_operands_in_any_order() {
     }
 }
 
-/// Neighbours in the body: machine code whose rows share loads.
+/// Neighbours in the body: machine code whose rows share loads. Points may store beside the folds, in rows
+/// with gaps or in columns.
 #[test]
 fn folds_of_stencils() {
     let mut random = Random(24);
-    for (shape, axes) in [([9, 300], [true, true]), ([33, 70], [true, false]), ([33, 70], [false, true])] {
+    let shapes = [([9, 300], [true, true]), ([33, 70], [true, false]), ([33, 70], [false, true])];
+    for ((shape, axes), stored) in
+        shapes.into_iter().flat_map(|shape| [0, 1, 2].map(|stored| (shape, stored)))
+    {
         let (view, count) = padded(&shape, 1);
         let mut k = Builder::new("residual", 2);
         let input = k.input(DType::F32);
@@ -236,10 +240,16 @@ fn folds_of_stencils() {
         let square = k.binary(BinaryOp::Mul, sum, sum);
         let folds = [(FoldOp::Sum, square), (FoldOp::Max, sum), (FoldOp::Sum, sum)]
             .map(|(op, value)| Fold::Value { op, value, output: k.output(DType::F32) });
-        let kernel = k.reduce(&axes, &folds).expect("a valid kernel");
+        let columns = View { offset: 2, strides: vec![1, shape[0] as i64 + 1] };
+        let targets: Vec<View> = [padded(&shape, 2).0, columns].into_iter().take(stored).collect();
+        let stores: Vec<(u32, Value)> =
+            [square, loads[0]].into_iter().take(stored).map(|value| (k.output(DType::F32), value)).collect();
+        let kernel = k.reduce_and_store(&axes, &folds, &stores).expect("a valid kernel");
         let (result, results) = results(&shape, &axes);
-        let views = [vec![view], vec![result; 3]].concat();
-        let memory = [vec![ordinary(DType::F32, count, &mut random)], vec![vec![7; results]; 3]].concat();
+        let views = [vec![view], vec![result; 3], targets].concat();
+        let room = 2 * (shape[0] + 4) * (shape[1] + 4);
+        let outputs = [vec![vec![7; results]; 3], vec![vec![7; room]; stored]].concat();
+        let memory = [vec![ordinary(DType::F32, count, &mut random)], outputs].concat();
         Case { kernel, launch: launch(&shape, views), memory }.check();
     }
 }

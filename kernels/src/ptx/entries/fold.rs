@@ -19,7 +19,7 @@
 //! warp; `bra.uni` says so where the assembler would otherwise make a call of each shuffle (before sm_90).
 
 use super::fold_streams::{Stream, partial_bytes, registers, streams, value_registers, word_class};
-use super::fold_values::{Runs, loaded, row_register};
+use super::fold_values::{Runs, row_register};
 use crate::ptx::schedule::{FoldPlan, FoldPlans, fold_slots};
 use crate::ptx::text::{
     Address, Class, Entry, Field, FoldField, PtxTarget, PtxWriter, Quantity, THREADS, class,
@@ -53,7 +53,7 @@ fn fold(mut w: PtxWriter, plan: FoldPlan, streams: &[Stream], runs: Runs) -> Ent
     if folded.len() > 1 {
         w.add_digits(&folded, FoldField::Base);
     }
-    for quantity in loaded(w.footprint) {
+    for quantity in w.located() {
         let to = w.named(Field::Start(quantity).class(), &row_register(quantity));
         w.step(quantity, 0..kept, None, &to);
     }

@@ -3,6 +3,9 @@
 //! Runs of neighbours that no row of the array cuts are loaded as vectors where they are aligned, and element
 //! by element from one address where they are not. Where rows cut runs, or the numbers end within a group,
 //! each element has coordinates of its own. Those of the next element come by additions with carry.
+//!
+//! What points store beside their folds is stored once the body is computed: as vectors where runs are
+//! aligned.
 
 use std::ops::Range;
 
@@ -10,10 +13,7 @@ use super::fold_streams::{LANES, Stream, value_registers};
 use crate::dtype::DType;
 use crate::ir::Op;
 use crate::ptx::schedule::FoldPlan;
-use crate::ptx::text::{
-    Address, Class, Field, FoldField, Point, PtxWriter, Quantity, class, quantities, register,
-};
-use crate::verify::Footprint;
+use crate::ptx::text::{Address, Class, Field, FoldField, Point, PtxWriter, Quantity, class, register};
 
 /// The known shape of the runs of neighbours that a thread loads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,20 +26,28 @@ pub(super) enum Runs {
     Columns,
 }
 
-/// The quantities that the body reads; outputs are located once, at the end.
-pub(super) fn loaded(footprint: &Footprint) -> Vec<Quantity> {
-    let is_read = |q: &Quantity| match q {
-        Quantity::Param(p) => !footprint.params()[*p as usize].is_stored,
-        Quantity::Coord(..) => true,
-    };
-    quantities(footprint).into_iter().filter(is_read).collect()
-}
-
 pub(super) fn row_register(quantity: Quantity) -> String {
     format!("{}_row", register(quantity))
 }
 
+/// The register of the address at which an element of a run is stored.
+fn stored_at(param: u32, step: usize, element: usize) -> String {
+    format!("%to{param}_{step}_{element}")
+}
+
 impl PtxWriter<'_> {
+    /// The quantities that every point needs; results of folds are located once, at the end.
+    pub(super) fn located(&self) -> Vec<Quantity> {
+        let params = self.footprint.params();
+        let of_point = |q: &Quantity| match *q {
+            Quantity::Param(p) => {
+                !params[p as usize].is_stored || self.kernel.stores_beside_folds(p as usize)
+            }
+            Quantity::Coord(..) => true,
+        };
+        self.quantities().into_iter().filter(of_point).collect()
+    }
+
     /// A group of the body's values, combined; the neutral element stands for those that are missing.
     pub(super) fn group_of_body(
         &mut self,
@@ -70,13 +78,13 @@ impl PtxWriter<'_> {
             }
             self.op("@!%full bra ANY");
             self.loads_of_a_group(plan, folded.start, runs);
-            self.values(plan, streams, |_, _| ());
+            self.values(plan, streams, runs, true);
             combine(self, Self::combine_warp);
             self.op("bra GROUPED");
             self.place("ANY");
             self.note("any other group");
             self.runs(plan, folded, runs);
-            self.values(plan, streams, |w, step| w.replace_missing(plan, streams, step));
+            self.values(plan, streams, runs, false);
             combine(self, Self::combine_some_lanes);
             return self.place("GROUPED");
         }
@@ -98,16 +106,17 @@ impl PtxWriter<'_> {
         }
         self.note("the body, and the neutral element for what is missing");
         self.op("@!%full bra MISSING");
-        self.values(plan, streams, |_, _| ());
+        self.values(plan, streams, runs, true);
         self.op("bra VALUES");
         self.place("MISSING");
-        self.values(plan, streams, |w, step| w.replace_missing(plan, streams, step));
+        self.values(plan, streams, runs, false);
         self.place("VALUES");
         combine(self, Self::combine_lanes);
     }
 
-    /// The values of each step, those of a run combined: then no more than one of each step is kept.
-    fn values(&mut self, plan: FoldPlan, streams: &[Stream], then: impl Fn(&mut Self, usize)) {
+    /// The values of each step, those of a run combined: then no more than one of each step is kept. All are
+    /// there, or the neutral element stands for some.
+    fn values(&mut self, plan: FoldPlan, streams: &[Stream], runs: Runs, is_full: bool) {
         for step in 0..plan.steps {
             self.unpack_inputs(plan, step);
             let mut points = Vec::new();
@@ -132,8 +141,42 @@ impl PtxWriter<'_> {
                     }
                 }
             }
-            then(self, step);
+            self.store_points((plan, runs), step, &points, is_full);
+            if !is_full {
+                self.replace_missing(plan, streams, step);
+            }
             self.combine_run(plan, streams, step);
+        }
+    }
+
+    /// Stores what the points of a step store beside their folds, those that are there.
+    fn store_points(&mut self, (plan, runs): (FoldPlan, Runs), step: usize, points: &[Point], is_full: bool) {
+        let stores = self.kernel.stores_of_folds();
+        // Elements of one store.
+        let together = if runs == Runs::Aligned { plan.run } else { 1 };
+        for element in (0..plan.run).step_by(together).filter(|_| !stores.is_empty()) {
+            let mut is_there = "%live".to_owned();
+            if !is_full {
+                let (first, folded) = (format!("%number{step}"), self.fold_field(FoldField::Folded));
+                let own = self.set(Class::B32, "add.u32", &[&first, &element.to_string()]);
+                let inside = self.set(Class::Pred, "setp.lt.u32", &[&own, &folded]);
+                is_there = self.set(Class::Pred, "and.pred", &[&inside, &is_there]);
+            }
+            for store in stores {
+                let (dtype, at) = (self.kernel.params[store.param as usize].dtype, store.value.index());
+                let run = &points[element..element + together];
+                let values: Vec<String> = run.iter().map(|point| point.names[at].clone()).collect();
+                let to = Address::at(&stored_at(store.param, step, element));
+                self.guarded(&is_there, |w| w.store_run("global", dtype, &values, &to));
+            }
+        }
+    }
+
+    /// Where an element of a run is stored: at the point that was located.
+    fn place_stores(&mut self, step: usize, element: usize) {
+        for store in self.kernel.stores_of_folds() {
+            let to = self.named(Class::B64, &stored_at(store.param, step, element));
+            self.op(&format!("mov.b64 {to}, {}", register(Quantity::Param(store.param))));
         }
     }
 
@@ -142,7 +185,7 @@ impl PtxWriter<'_> {
     fn loads_of_a_group(&mut self, plan: FoldPlan, slot: usize, runs: Runs) {
         let kernel = self.kernel;
         let wide = self.set(Class::B64, "cvt.u64.u32", &["%number"]);
-        for quantity in loaded(self.footprint) {
+        for quantity in self.located() {
             if let Quantity::Param(param) = quantity {
                 let (to, from) = (self.named(Class::B64, &register(quantity)), row_register(quantity));
                 let stride = self.field(Field::Stride(param, slot));
@@ -168,6 +211,14 @@ impl PtxWriter<'_> {
             }
         }
         self.load_aligned_runs(plan, &sites);
+        for (store, step) in
+            kernel.stores_of_folds().iter().flat_map(|s| (0..plan.steps).map(move |n| (s, n)))
+        {
+            let (param, bytes) =
+                (store.param, step * hop * self.footprint.params()[store.param as usize].size);
+            let to = self.named(Class::B64, &stored_at(param, step, 0));
+            self.op(&format!("add.s64 {to}, {}, {bytes}", register(Quantity::Param(param))));
+        }
         self.op(&format!("add.u32 %number, %number, {}", plan.steps * hop));
         self.op(&format!("mov.b32 %i{slot}, %number"));
     }
@@ -193,6 +244,17 @@ impl PtxWriter<'_> {
         for step in 0..plan.steps {
             self.begin_step(step);
             self.locate_folded(folded, &last);
+            self.place_stores(step, 0);
+            for store in kernel.stores_of_folds().iter().filter(|_| runs == Runs::Any) {
+                let stride = self.field(Field::Stride(store.param, folded.end - 1));
+                for element in 1..plan.run {
+                    let to = self.named(Class::B64, &stored_at(store.param, step, element));
+                    self.op(&format!(
+                        "add.s64 {to}, {}, {stride}",
+                        stored_at(store.param, step, element - 1)
+                    ));
+                }
+            }
             for (at, inst) in kernel.body.iter().enumerate() {
                 match &inst.op {
                     Op::Load { param, offsets } => {
@@ -302,6 +364,7 @@ impl PtxWriter<'_> {
             self.begin_step(step);
             for element in 0..plan.run {
                 self.locate_folded(folded, &last);
+                self.place_stores(step, element);
                 let lane = format!("_{step}_{element}");
                 self.read(&lane);
                 for at in 0..self.kernel.body.len() {
@@ -338,7 +401,7 @@ impl PtxWriter<'_> {
         let digit = |slot: usize| if slot == folded.start { "%top".to_owned() } else { format!("%i{slot}") };
         let wide: Vec<String> =
             folded.clone().map(|slot| self.set(Class::B64, "cvt.u64.u32", &[&digit(slot)])).collect();
-        for quantity in loaded(self.footprint) {
+        for quantity in self.located() {
             let to = self.named(Field::Start(quantity).class(), &register(quantity));
             let mut from = row_register(quantity);
             for (slot, wide) in folded.clone().zip(&wide) {

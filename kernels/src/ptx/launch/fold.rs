@@ -4,7 +4,7 @@
 //! result is the definition's whatever is decided here.
 
 use super::module::{Facts, LaunchPlan, Region, Source, fill_up};
-use crate::ir::Kernel;
+use crate::ir::{Kernel, Store};
 use crate::ptx::entries::fold_streams::{partial_bytes, streams};
 use crate::ptx::schedule::{FoldPlan, fold_slots};
 use crate::ptx::text::{FoldField, Quantity, THREADS};
@@ -279,8 +279,10 @@ impl Source<'_> {
                 && others.map(|(_, d)| d.steps[q]).all(|step| whole(step, param))
                 && whole(offsets.fold(0, i64::wrapping_add).wrapping_mul(self.size(param)), param)
         };
+        let at_point = |store: &Store| LoadSite { param: store.param, offsets: vec![0; self.kernel.rank] };
         region.dims[slot].extent.is_multiple_of(neighbours as u64)
             && self.footprint().loads().iter().all(aligned)
+            && self.kernel.stores_of_folds().iter().map(at_point).all(|site| aligned(&site))
     }
 
     pub(crate) fn reduction(&self, facts: Facts) -> LaunchPlan {

@@ -137,7 +137,8 @@ impl Butterflies {
         })
     }
 
-    /// The same of an operand whose lines are not split yet: the first pass, of a result on this distribution.
+    /// The same of an operand whose lines are not split yet: in the first pass, of a result on this
+    /// distribution.
     fn input_of_line(self, result: &Distribution, (j, part): (usize, usize)) -> Map {
         let (rank, left) = (result.rank(), result.shape()[self.from]);
         Map::from_fn(rank - 2, |d| match d {

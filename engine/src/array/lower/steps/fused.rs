@@ -254,12 +254,13 @@ fn bytes_written(
     folds: Option<&Folds>,
     dist: &Distribution,
 ) -> Result<u64> {
-    let (dist, dtypes): (&Distribution, Vec<DType>) = match folds {
-        Some(folds) => (&folds.result, folds.results.clone()),
-        None => (dist, stores.iter().map(|store| results[store.result].dtype).collect()),
+    let bytes = |dist: &Distribution, dtypes: &mut dyn Iterator<Item = DType>| -> Result<u64> {
+        let bytes: u64 = dtypes.map(|dtype| dtype.size_bytes() as u64).sum();
+        Ok((dist.global().volume()? as u64).saturating_mul(bytes))
     };
-    let bytes: u64 = dtypes.iter().map(|dtype| dtype.size_bytes() as u64).sum();
-    Ok((dist.global().volume()? as u64).saturating_mul(bytes))
+    let stored = bytes(dist, &mut stores.iter().map(|store| results[store.result].dtype))?;
+    let folded = folds.map_or(Ok(0), |folds| bytes(&folds.result, &mut folds.results.iter().copied()))?;
+    Ok(stored.saturating_add(folded))
 }
 
 /// What kernels read that is on its way to them.

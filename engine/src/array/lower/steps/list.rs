@@ -148,7 +148,7 @@ pub(crate) struct FusedKernel {
     pub leaves: Vec<Leaf>,
     /// The dimensions along which the kernel needs coordinates.
     pub placed: Vec<bool>,
-    /// The memory of what it computes. None if it folds, or if others compute parts of the same result.
+    /// The memory of what it computes. None if others compute parts of the same result.
     pub results: Vec<ResultMemory>,
     /// How far beyond what parts own the results are computed.
     pub grow: HaloWidths,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::array::lower::graph::{NodeId, OldElements, Update};
 use crate::array::lower::lowerer::{BaseWindow, LowerTarget, Lowerer, Placement};
-use crate::array::lower::steps::list::{CopiedCells, Step, StoredArray};
+use crate::array::lower::steps::list::{CopiedCells, ResultMemory, Step, StoredArray};
 use crate::array::lower::steps::listed::{scatter_elements, scatter_window};
 use crate::array::memory::storage::{HaloWidths, Pitch};
 use crate::array::record::expr::{StridedWindow, UpdatedCells, point};
@@ -62,6 +62,30 @@ impl Lowerer<'_> {
     fn window_update<'u>(&self, update: &'u Update, region: Region) -> Result<WindowUpdate<'u>> {
         let (cells, all) = (region.volume()?, Region::from_shape(self.graph.shape(update.base))?.volume()?);
         Ok(WindowUpdate { update, region, covers: cells == all, is_large: 2 * cells > all })
+    }
+
+    /// Those of the updates that a kernel over their window may compute in fresh memory, as targets.
+    pub fn fresh_windows(&self) -> Result<Vec<LowerTarget>> {
+        let mut targets = Vec::new();
+        for update in self.updates.iter().filter(|update| self.graph.is_memory(update.base)) {
+            let Some(region) = self.computable_window(update)? else { continue };
+            let window = self.window_update(update, region)?;
+            if !window.is_in_place() && (window.is_large || window.covers) {
+                let at = self.base_window(update.base, &region)?;
+                let placement = Placement::Window(at);
+                targets.push(LowerTarget { node: update.value, placement, result: update.node });
+            }
+        }
+        Ok(targets)
+    }
+
+    /// The elements outside of the windows that were computed in fresh memory.
+    pub fn copy_rest(&mut self, results: &[ResultMemory]) {
+        for result in results {
+            if let Some(base) = result.rest_of {
+                self.copy((base, result.node), CopiedCells::Outside(result.window.window));
+            }
+        }
     }
 
     /// Computes windows in memory for their whole arrays.

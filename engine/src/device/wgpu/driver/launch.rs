@@ -256,6 +256,9 @@ mod tests {
         println!("ran: wgpu-submissions 3");
     }
 
+    /// What is evaluated, and how often until nothing new is made.
+    type Case<'a> = (&'a str, usize, Box<dyn FnMut(i64) + 'a>);
+
     /// Evaluates the same again and again. The second time nothing is made, but where an assignment swaps
     /// memory: its third time is the first over.
     #[test]
@@ -276,7 +279,7 @@ mod tests {
             let value = (u.slice(&s![..-2, 1..-1]) + u.slice(&s![2.., 1..-1])) * (0.5 + k as f64);
             u.assign(&s![1..-1, 1..-1], &value).unwrap();
         };
-        let mut cases: [(&str, usize, Box<dyn FnMut(i64)>); 4] = [
+        let mut cases: [Case; 4] = [
             ("an expression", 1, Box::new(|k| (&a * (k as f64) + &a).eval().map(drop).unwrap())),
             ("a sum", 1, Box::new(|_| (&a * 2.0).sum(&[]).eval().map(drop).unwrap())),
             ("a stencil", 2, Box::new(|k| smooth(&mut one, k))),
