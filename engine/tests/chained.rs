@@ -269,8 +269,8 @@ fn ranks_fail(way: Way) {
         }
         seed += 1;
     }
-    assert_eq!(failures, 0, "faults that went wrong");
     println!("what the arrays hold: {whole:?}");
+    assert_eq!(failures, 0, "faults that went wrong");
     // With messages by NCCL launches are not guarded.
     let most = whole.get(if way == Way::Ipc { "whole" } else { "lost" });
     assert!(most.is_some_and(|count| 2 * count > ran), "{whole:?}");
