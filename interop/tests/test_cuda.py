@@ -365,4 +365,5 @@ def test_the_faces_of_all_parts_of_a_device_are_one_launch(parts, grid, tmp_path
     env = {**os.environ, "PARTITA_TRACE": str(trace)}
     subprocess.run([sys.executable, "-c", FACES.format(parts=parts, grid=grid, steps=3)], env=env, check=True, timeout=120)
     names = re.findall(r'"name":"([^"]*)"', trace.read_text())
-    assert len([name for name in names if name.endswith("boxes")]) == 3, names
+    # Kernels over the boxes of a part, or of several, are launches of boxes, too.
+    assert len([name for name in names if re.match("copy_(boxes|words)", name)]) == 3, names

@@ -3,7 +3,7 @@
 //! interpreter until one differs or the simulated GPU reports a fault. A bug that changes no text, or none
 //! that the simulator takes, is a failure of the table, not a bug that was found.
 
-use partita_kernels::{DType, FoldOp, Launch, Scalar, Verified};
+use partita_kernels::{DType, FoldOp, Launch, Scalar, Verified, View};
 
 use crate::agreement::{
     Arrays, Case, arg_fold_case, bytes, cases, copy_case, cube, difference, fold_case, indexed_cases, star,
@@ -292,6 +292,15 @@ fn trials() -> Vec<Trial> {
             "the place of an extreme".into(),
             arg_fold_case(largest, DType::F32, DType::I32, [3, 900], 3),
         ));
+        // Of equals the first counts, which the last row has here.
+        let kernel = cases::arg_fold(largest, DType::F32, DType::I32, &[true, true]).unwrap();
+        let (input, out) =
+            (View { offset: 0, strides: vec![130, 1] }, View { offset: 0, strides: vec![0, 0] });
+        let views = vec![input, out.clone(), out];
+        let launch = Launch { extents: vec![9, 130], origin: vec![0, 0], views, arguments: vec![] };
+        let value = |i: i64| if i % 130 == 90 - 10 * (i / 130) { 2 * i64::from(largest) - 1 } else { 0 };
+        let input = bytes(DType::F32, (0..1170).map(|i| Scalar::from_i64(DType::F32, value(i)).bits));
+        all.push(("the first of equals".into(), (kernel, launch, vec![input, vec![0; 4], vec![0; 4]])));
     }
     let indices: Vec<i64> = (0..300).map(|i| (i * 571) % 700 - 150).collect();
     for case in indexed_cases(DType::F32, DType::I32, &indices, 400) {

@@ -97,7 +97,7 @@ def team_of(team: Team | None, device: OnDevice) -> Team | None:
     return team if device is None else device if isinstance(device, Team) else Team(None, device)
 
 
-#: Distributions over teams, by shape: a few, as programs make many arrays of few shapes.
+#: Distributions over default teams, by shape: a few, as programs make many arrays of few shapes.
 _places: dict[tuple[int, ...], tuple[Team, Distribution]] = {}
 _MOST_PLACES = 64
 
@@ -105,9 +105,11 @@ _MOST_PLACES = 64
 def placed(name: str, shape: Shape, dist: Distribution | None, team: Team | None) -> Distribution:
     """The distribution to make an array on."""
     extents = shape_of(shape)
+    if dist is None and team is not None:
+        return Distribution(extents, team=team)
     if dist is None:
         # Not the same for ever: the program may set another, or load MPI.
-        team = _native.get_default_team() if team is None else team
+        team = _native.get_default_team()
         found = _places.get(extents)
         if found is None or found[0] != team:
             if len(_places) >= _MOST_PLACES:
