@@ -16,13 +16,13 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("engine/src", 52_001),
     ("simcuda/src", 9_896),
     ("interop/src", 9_443),
-    ("interop/python", 15_631),
+    ("interop/python", 15_633),
     ("benches", 9_383),
     ("xtask", 5_300),
     ("examples", 3_483),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 133_364;
+pub const TOTAL_BUDGET: usize = 133_366;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[
