@@ -29,7 +29,7 @@ pub use host::writable::{Home, Writable, WritableGuard};
 pub use loops::depth::time_per_step;
 pub use loops::numbers::{Numbered, StepFunction};
 pub use loops::replay::Loop;
-pub(crate) use record::expr::{Butterflies, FourierLines, Map, NodeLayout};
+pub(crate) use record::expr::{Butterflies, FourierLines, Map, NodeLayout, spliced};
 pub use record::join::Padding;
 pub use record::node::Array;
 pub(crate) use record::node::drawn;

@@ -458,7 +458,7 @@ impl<F: StepFunction> Loop<F> {
         recorder.within(|| {
             step.take(state, &given.arrays)?;
             // Elements that it assigned to other arrays may be due, too.
-            let deferred: Vec<Array> = recorder.take_deferred().into_iter().map(Array::of).collect();
+            let deferred: Vec<Array> = recorder.take_deferred(|_| true).into_iter().map(Array::of).collect();
             eval_all(&state.iter().chain(&deferred).collect::<Vec<&Array>>())
         })?;
         let mut record = recorder.end();

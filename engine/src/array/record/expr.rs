@@ -477,6 +477,13 @@ pub(crate) fn sliced(parts: usize, shape: &[i64]) -> Result<Distribution> {
     Ok(Distribution::builder(shape).parts(parts).grid(&grid).build()?)
 }
 
+/// A shape with other dimensions in place of one.
+pub(crate) fn spliced(shape: &[i64], axis: usize, by: &[i64]) -> Vec<i64> {
+    let mut shape = shape.to_vec();
+    shape.splice(axis..=axis, by.iter().copied());
+    shape
+}
+
 /// The first dimension of more than one cell.
 pub(crate) fn lead(shape: &[i64]) -> usize {
     shape.iter().position(|&extent| extent != 1).unwrap_or(0)

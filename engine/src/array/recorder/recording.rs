@@ -215,11 +215,14 @@ impl Recorder {
         record.map(|mut record| record.deferred.extend(nodes.map(Arc::downgrade))).is_some()
     }
 
-    /// The deferred values of which somebody still knows, and that are not computed.
-    pub fn take_deferred(&self) -> Vec<Arc<Node>> {
-        let deferred = self.record().map(|mut record| std::mem::take(&mut record.deferred));
-        let nodes = deferred.unwrap_or_default().into_iter().filter_map(|node| node.upgrade());
-        nodes.filter(|node| node.storage().is_none()).collect()
+    /// Some of the deferred values of which somebody still knows, and that are not computed.
+    pub fn take_deferred(&self, of: impl Fn(&Node) -> bool) -> Vec<Arc<Node>> {
+        let Some(mut record) = self.record() else { return Vec::new() };
+        let due = std::mem::take(&mut record.deferred).into_iter().filter_map(|node| node.upgrade());
+        let (taken, left): (Vec<_>, Vec<_>) =
+            due.filter(|node| node.storage().is_none()).partition(|node| of(node));
+        record.deferred = left.iter().map(Arc::downgrade).collect();
+        taken
     }
 
     /// Whether a value is the same in every step: it was computed before the run and is not of the state.

@@ -46,17 +46,7 @@ pub(crate) fn compute_targets(recorder: &Recorder, targets: Vec<Target>) -> Resu
     }
     let Some(team) = targets.first().map(|target| target.node.team.clone()) else { return Ok(Vec::new()) };
     if targets.iter().all(|target| target.node.team == team) {
-        let mut all = targets;
-        let wanted = all.len();
-        let deferred = recorder
-            .take_deferred()
-            .into_iter()
-            .filter(|node| node.team == team && all.iter().all(|target| !Arc::ptr_eq(&target.node, node)));
-        let deferred: Vec<Target> = deferred.map(|node| Target::fresh(&node)).collect();
-        all.extend(deferred);
-        let mut results = evaluate_all(recorder, &team, all)?;
-        results.truncate(wanted);
-        return Ok(results);
+        return evaluate_all(recorder, &team, targets);
     }
     let mut results: Vec<Option<Arc<Storage>>> = vec![None; targets.len()];
     let mut teams: Vec<(Team, Vec<usize>, Vec<Target>)> = Vec::new();
@@ -80,10 +70,16 @@ pub(crate) fn compute_targets(recorder: &Recorder, targets: Vec<Target>) -> Resu
 /// The nodes of the largest graph whose nodes are known again.
 const MOST_MARKED: usize = 4096;
 
-/// Computes targets of one team, and beside them what would else be computed again and again.
+/// Computes targets of one team, and beside them what waits for an evaluation, and what would else be
+/// computed again and again.
 fn evaluate_all(recorder: &Recorder, team: &Team, mut targets: Vec<Target>) -> Result<Vec<Arc<Storage>>> {
-    let mut recorded = record_with_sources(recorder, team, &targets)?;
     let wanted = targets.len();
+    for node in recorder.take_deferred(|node| node.team == *team) {
+        if !targets.iter().any(|target| Arc::ptr_eq(&target.node, &node)) {
+            targets.push(Target::fresh(&node));
+        }
+    }
+    let mut recorded = record_with_sources(recorder, team, &targets)?;
     // The step of a `Loop` ends with all values of its state computed.
     let repeated = if recorder.is_recording() { Vec::new() } else { recorded.repeated() };
     if !repeated.is_empty() {

@@ -18,7 +18,7 @@ use std::ops::Range;
 
 use partita_kernels::{DType, MAX_RANK, Scalar};
 
-use crate::array::{Array, Butterflies, FourierLines};
+use crate::array::{Array, Butterflies, FourierLines, spliced};
 use crate::error::{Error, Result};
 use layout::Layout;
 pub use lengths::Direction;
@@ -183,11 +183,4 @@ impl Run {
         shape.splice(axis..axis + 2, [rest * done]);
         Ok(found.reshape(&shape))
     }
-}
-
-/// A shape with other dimensions in place of one.
-fn spliced(shape: &[i64], axis: usize, by: &[i64]) -> Vec<i64> {
-    let mut shape = shape.to_vec();
-    shape.splice(axis..=axis, by.iter().copied());
-    shape
 }

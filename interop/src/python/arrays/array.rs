@@ -47,10 +47,9 @@ fn plain_result(made: partita::Array) -> PyResult<Array> {
 
 /// [`Array::plain`] where one of the two is complex: sums, products and quotients.
 fn plain_complex(
-    py: Python<'_>,
     name: &str,
-    a: Typed,
-    other: &Bound<'_, PyAny>,
+    a: &Typed,
+    (other, given): (&Bound<'_, PyAny>, Option<Typed>),
     swapped: bool,
 ) -> PyResult<Option<Array>> {
     let dtype = a.element.dtype();
@@ -63,13 +62,13 @@ fn plain_complex(
     let is_number = other.is_exact_instance_of::<PyComplex>()
         || other.is_exact_instance_of::<PyFloat>()
         || other.is_exact_instance_of::<PyInt>();
-    let b = match (other.cast_exact::<Array>(), is_number) {
-        (Ok(other), _) => other.get().operand(py)?,
-        (Err(_), true) => match number(other, element) {
+    let b = match given {
+        Some(given) => given,
+        None if is_number => match number(other, element) {
             Ok(number) => a.constant(element, number).map_err(raised)?,
             Err(_) => return Ok(None),
         },
-        (Err(_), false) => return Ok(None),
+        None => return Ok(None),
     };
     if b.element.dtype() != dtype {
         return Ok(None);
@@ -86,7 +85,8 @@ fn plain_complex(
 
 impl Array {
     /// A function of two arguments, where no rule of NumPy's has to decide: both are arrays of one type, or
-    /// the other, which stands first if `swapped`, is a number of Python that the type holds. None for all
+    /// of float64 and an integer type, or of complex and real numbers of one width; or the other, which
+    /// stands first if `swapped`, is a number of Python that the type holds, or a complex one. None for all
     /// else.
     pub fn plain(
         &self,
@@ -96,8 +96,16 @@ impl Array {
         swapped: bool,
     ) -> PyResult<Option<Array>> {
         let own = self.operand(py)?;
-        let Element::Real(dtype) = own.element else { return plain_complex(py, name, own, other, swapped) };
-        let a = own.array.clone();
+        let given = other.cast_exact::<Array>().ok();
+        let given = given.map(|given| given.get().operand(py)).transpose()?;
+        let is_complex = |value: &Typed| matches!(value.element, Element::Complex(_));
+        if is_complex(&own)
+            || given.as_ref().is_some_and(is_complex)
+            || other.is_exact_instance_of::<PyComplex>()
+        {
+            return plain_complex(name, &own, (other, given), swapped);
+        }
+        let (a, dtype) = (own.array, own.element.dtype());
         if let ("power", false, Ok(exponent)) = (name, swapped, other.cast_exact::<PyInt>()) {
             // Squares are products, and no other power of an integer is plain.
             match exponent.extract::<i64>() {
@@ -113,21 +121,15 @@ impl Array {
             DType::F64 if other.is_instance_of::<PyFloat>() => true,
             _ => other.is_exact_instance_of::<PyFloat>() || other.is_exact_instance_of::<PyInt>(),
         };
-        let b = match other.cast_exact::<Array>() {
-            Ok(other) => other.get().operand(py)?,
-            Err(_) if is_number(other) => match scalar(other, dtype) {
+        let b = match given {
+            Some(given) => given,
+            None if is_number(other) => match scalar(other, dtype) {
                 Ok(number) => Typed::from(partita::array::Operand::operand(&number, &a)),
                 Err(_) => return Ok(None),
             },
-            Err(_) if other.is_exact_instance_of::<PyComplex>() => {
-                return plain_complex(py, name, own, other, swapped);
-            }
-            Err(_) => return Ok(None),
+            None => return Ok(None),
         };
-        if b.element == Element::Complex(dtype) {
-            return plain_complex(py, name, own, other, swapped);
-        }
-        let Element::Real(other) = b.element else { return Ok(None) };
+        let other = b.element.dtype();
         let (a, b) = match (dtype, other) {
             _ if dtype == other => (a, b.array),
             // float64 holds, by NumPy's rules, what all integers and bools are.
@@ -653,25 +655,13 @@ impl Array {
     /// The arrays one behind the other along a new dimension.
     #[staticmethod]
     fn stack(py: Python<'_>, arrays: Vec<Bound<'_, Array>>, axis: usize) -> PyResult<Array> {
-        let values = arrays.iter().map(|array| array.get().operand(py)).collect::<PyResult<Vec<_>>>()?;
-        let arrays: Vec<&partita::Array> = values.iter().map(|value| &value.array).collect();
-        let stacked = partita::Array::stack(&arrays, axis);
-        match values.first() {
-            Some(first) => recorded(first, stacked),
-            None => plain_result(stacked),
-        }
+        joined(py, &arrays, |arrays| partita::Array::stack(arrays, axis))
     }
 
     /// The arrays one behind the other along a dimension.
     #[staticmethod]
     fn concatenate(py: Python<'_>, arrays: Vec<Bound<'_, Array>>, axis: usize) -> PyResult<Array> {
-        let values = arrays.iter().map(|array| array.get().operand(py)).collect::<PyResult<Vec<_>>>()?;
-        let arrays: Vec<&partita::Array> = values.iter().map(|value| &value.array).collect();
-        let joined = partita::Array::concatenate(&arrays, axis);
-        match values.first() {
-            Some(first) => recorded(first, joined),
-            None => plain_result(joined),
-        }
+        joined(py, &arrays, |arrays| partita::Array::concatenate(arrays, axis))
     }
 
     /// With (before, after) cells around in every dimension, of a mode of NumPy's; the value is that of
@@ -767,6 +757,20 @@ fn keeping_layout(
     change(&mut changed)?;
     *target = changed.redistribute(&layout);
     Ok(())
+}
+
+/// What is made of several arrays of one type.
+fn joined(
+    py: Python<'_>,
+    arrays: &[Bound<'_, Array>],
+    join: impl FnOnce(&[&partita::Array]) -> partita::Array,
+) -> PyResult<Array> {
+    let values = arrays.iter().map(|array| array.get().operand(py)).collect::<PyResult<Vec<_>>>()?;
+    let made = join(&values.iter().map(|value| &value.array).collect::<Vec<&partita::Array>>());
+    match values.first() {
+        Some(first) => recorded(first, made),
+        None => plain_result(made),
+    }
 }
 
 /// A new handle to what was made of the first. Errors of operands are raised now, where they are made, rather

@@ -18,6 +18,13 @@ pub fn element(name: &str) -> PyResult<Element> {
     })
 }
 
+/// True for the numbers of Python that are no complex ones, and none of NumPy's.
+pub fn is_number(value: &Bound<'_, PyAny>) -> bool {
+    value.is_exact_instance_of::<PyFloat>()
+        || value.is_exact_instance_of::<PyInt>()
+        || value.is_exact_instance_of::<PyBool>()
+}
+
 /// A Python number as a constant. As in NumPy's assignments, integer dtypes take the integral part of a
 /// float. What they do not hold is an error: ValueError for NaN, OverflowError for infinities and for
 /// integers beyond the ends.

@@ -6,11 +6,10 @@ use partita::array::is_recording;
 use partita::index::Index;
 use partita::{DType, Distribution, Result, Scalar};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFloat, PyInt};
 
 use crate::element::Element;
 use crate::python::arrays::array::Array;
-use crate::python::arrays::convert::scalar;
+use crate::python::arrays::convert::{is_number, scalar};
 use crate::python::arrays::typed::Typed;
 use crate::python::runtime::detached;
 
@@ -35,7 +34,7 @@ impl Rows {
             Element::Real(dtype) if !dtype.is_float() && is_small(&shape) && is_small(&extents) => dtype,
             Element::Real(_) | Element::Complex(_) => return Ok(None),
         };
-        let bytes = bytes_of(&key.array)?;
+        let bytes = key.array.to_bytes()?;
         let each = bytes.chunks_exact(dtype.size_bytes()).map(|bytes| scalar_of(dtype, bytes).to_i64());
         let (numbers, dims, chosen): (Vec<usize>, usize, Vec<i64>) = match dtype {
             DType::Bool => {
@@ -73,13 +72,6 @@ fn scalar_of(dtype: DType, bytes: &[u8]) -> Scalar {
     Scalar { dtype, bits: u64::from_le_bytes(bits) }
 }
 
-fn bytes_of(array: &partita::Array) -> Result<Vec<u8>> {
-    let cells = array.shape().iter().product::<i64>() as usize;
-    let mut bytes = vec![0; cells * array.dtype().size_bytes()];
-    array.read_into(&mut bytes)?;
-    Ok(bytes)
-}
-
 /// True where the elements are at hand: in memory of this process's host, and no step is recorded.
 fn is_at_hand(x: &Typed) -> bool {
     let team = x.array.team();
@@ -94,7 +86,7 @@ pub fn chosen(py: Python<'_>, x: &Array, key: &Array) -> PyResult<Option<Array>>
     }
     let chosen = detached(py, || {
         let Some(rows) = Rows::of(&x, &key)? else { return Ok(None) };
-        let (from, size) = (bytes_of(&x.array)?, rows.bytes_each);
+        let (from, size) = (x.array.to_bytes()?, rows.bytes_each);
         let mut chosen = Vec::with_capacity(size * rows.numbers.len());
         rows.numbers.iter().for_each(|at| chosen.extend_from_slice(&from[at * size..(at + 1) * size]));
         let team = x.array.team();
@@ -120,12 +112,9 @@ pub fn assign(py: Python<'_>, x: &Array, key: &Array, value: &Bound<'_, PyAny>) 
     if x.array.is_over_domain() || !is_at_hand(&x) {
         return Ok(false);
     }
-    let is_number = value.is_exact_instance_of::<PyFloat>()
-        || value.is_exact_instance_of::<PyInt>()
-        || value.is_exact_instance_of::<PyBool>();
     let given = match (value.cast::<Array>(), x.element) {
         (Ok(array), _) => Ok(array.get().value(py)?),
-        (Err(_), Element::Real(dtype)) if is_number => Err(scalar(value, dtype)?),
+        (Err(_), Element::Real(dtype)) if is_number(value) => Err(scalar(value, dtype)?),
         (Err(_), _) => return Ok(false),
     };
     let changed = detached(py, || {
@@ -135,13 +124,13 @@ pub fn assign(py: Python<'_>, x: &Array, key: &Array, value: &Bound<'_, PyAny>) 
             Ok(value) if value.element != x.element || value.shape()[..] != rows.shape[..] => {
                 return Ok(None);
             }
-            Ok(value) => bytes_of(&value.array)?,
+            Ok(value) => value.array.to_bytes()?,
             Err(number) => {
                 let bytes = number.dtype.size_bytes();
                 number.bits.to_le_bytes()[..bytes].repeat(size / bytes * rows.numbers.len())
             }
         };
-        let mut bytes = bytes_of(&x.array)?;
+        let mut bytes = x.array.to_bytes()?;
         for (at, row) in rows.numbers.iter().zip(new.chunks_exact(size.max(1))) {
             bytes[at * size..(at + 1) * size].copy_from_slice(row);
         }

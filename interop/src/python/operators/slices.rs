@@ -2,9 +2,10 @@
 //! What else a key, an array or a value may be, Python's part of the package decides.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFloat, PyInt};
+use pyo3::types::PyInt;
 
 use crate::foreign::array_object::{ArrayObject, Known, Link, forget, native, unwatched};
+use crate::python::arrays::convert::is_number;
 use crate::python::arrays::selection::Selection;
 use crate::python::operators::elements;
 
@@ -45,13 +46,7 @@ fn keyed<'py>(x: &Bound<'py, PyAny>, key: &Bound<'py, PyAny>) -> PyResult<Option
 
 /// `x[key]`: a view, or of integers alone the element as it is now. None where Python decides.
 pub fn selected<'py>(x: &Bound<'py, PyAny>, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    if let (Some(_), Some(known)) = (ArrayObject::of(key)?, unwatched(x.py()))
-        && let (Some(own), Some(key)) = (native(known, x)?, native(known, key)?)
-        && let Some(chosen) = elements::chosen(x.py(), own.get(), key.get())?
-    {
-        return known.result(x, chosen).map(Some);
-    }
-    let Some(Keyed { array, selection, within }) = keyed(x, key)? else { return Ok(None) };
+    let Some(Keyed { array, selection, within }) = keyed(x, key)? else { return chosen(x, key) };
     let known = Known::get(x.py())?;
     if selection.is_element() {
         // An index with '...' gives a view of it.
@@ -63,6 +58,14 @@ pub fn selected<'py>(x: &Bound<'py, PyAny>, key: &Bound<'py, PyAny>) -> PyResult
     let (source, selection) = within.unwrap_or((array, selection));
     let link = Link::new(&source, Bound::new(x.py(), selection)?.as_any())?;
     known.view(x, Bound::new(x.py(), link)?).map(Some)
+}
+
+/// `x[key]` of an array as key.
+fn chosen<'py>(x: &Bound<'py, PyAny>, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let Some(known) = unwatched(x.py()) else { return Ok(None) };
+    let (Some(own), Some(key)) = (native(known, x)?, native(known, key)?) else { return Ok(None) };
+    let chosen = elements::chosen(x.py(), own.get(), key.get())?;
+    chosen.map(|chosen| known.result(x, chosen)).transpose()
 }
 
 /// `x[...] = value`; see [`assigned`].
@@ -80,14 +83,12 @@ pub fn assigned<'py>(
 ) -> PyResult<bool> {
     let py = x.py();
     let Some(known) = unwatched(py) else { return Ok(false) };
-    let Some(object) = ArrayObject::of(x)?.filter(|array| !array.is_readonly()) else { return Ok(false) };
-    if ArrayObject::of(key)?.is_some() && object.link().is_none() {
-        let (Some(own), Some(key)) = (native(known, x)?, native(known, key)?) else { return Ok(false) };
-        let value = native(known, value)?.map_or_else(|| value.clone(), Bound::into_any);
-        forget(x)?;
-        return elements::assign(py, own.get(), key.get(), &value);
+    if ArrayObject::of(x)?.is_none_or(|array| array.is_readonly()) {
+        return Ok(false);
     }
-    let Some(Keyed { array, selection, within }) = keyed(x, key)? else { return Ok(false) };
+    let Some(Keyed { array, selection, within }) = keyed(x, key)? else {
+        return assigned_at(known, x, key, value);
+    };
     if selection.is_empty() {
         return Ok(false);
     }
@@ -97,10 +98,7 @@ pub fn assigned<'py>(
         return Ok(false);
     }
     let Some(target) = native(known, &root)? else { return Ok(false) };
-    let is_number = value.is_exact_instance_of::<PyFloat>()
-        || value.is_exact_instance_of::<PyInt>()
-        || value.is_exact_instance_of::<PyBool>();
-    if is_number && selection.is_ordered() {
+    if is_number(value) && selection.is_ordered() {
         forget(&root)?;
         target.get().assign_number(py, &selection, value)?;
         return Ok(true);
@@ -120,4 +118,20 @@ pub fn assigned<'py>(
     forget(&root)?;
     target.get().assign_view(py, &selection, new.get(), None)?;
     Ok(true)
+}
+
+/// `x[key] = value` of an array as key, where `x` is no view.
+fn assigned_at<'py>(
+    known: &Known,
+    x: &Bound<'py, PyAny>,
+    key: &Bound<'py, PyAny>,
+    value: &Bound<'py, PyAny>,
+) -> PyResult<bool> {
+    let is_root = ArrayObject::of(x)?.is_some_and(|array| array.link().is_none());
+    let (Some(own), Some(key)) = (native(known, x)?.filter(|_| is_root), native(known, key)?) else {
+        return Ok(false);
+    };
+    let value = native(known, value)?.map_or_else(|| value.clone(), Bound::into_any);
+    forget(x)?;
+    elements::assign(x.py(), own.get(), key.get(), &value)
 }

@@ -17,7 +17,7 @@ use crate::array::lower::graph::NodeId;
 use crate::array::lower::lowerer::{Lowerer, kernel_task};
 use crate::array::lower::steps::list::ResultMemory;
 use crate::array::memory::storage::Pitch;
-use crate::array::record::expr::{Butterflies, Expr, FourierLines, Map, NodeLayout, WholeOp};
+use crate::array::record::expr::{Butterflies, Expr, FourierLines, Map, NodeLayout, WholeOp, spliced};
 use crate::error::Result;
 use crate::index::{Along, Distribution, Index, Region};
 
@@ -33,7 +33,7 @@ impl Lowerer<'_> {
         let (mut found, mut left, mut done) = (operands[0], whole[*axis], 1);
         for (at, &radix) in radices.iter().enumerate() {
             left /= radix as i64;
-            let shape = split(&whole, *axis, [radix as i64, left, done])?;
+            let shape = Index::new(&spliced(&whole, *axis, &[radix as i64, left, done]))?;
             let Some(dist) = self.graph.distribution(found)?.reshaped(&shape)? else {
                 unreachable!("a dimension that is not divided splits")
             };
@@ -100,13 +100,6 @@ impl Lowerer<'_> {
     }
 }
 
-/// A shape with one dimension split in three.
-fn split(whole: &Index, axis: usize, into: [i64; 3]) -> Result<Index> {
-    let mut shape = whole.to_vec();
-    shape.splice(axis..=axis, into);
-    Ok(Index::new(&shape)?)
-}
-
 impl Butterflies {
     /// The distribution of the result, of an operand's.
     pub fn result(self, operand: &Distribution) -> Result<Distribution> {
@@ -117,12 +110,11 @@ impl Butterflies {
             d if d > from && d <= from + span => d - 1,
             d => d,
         };
-        let axes: Vec<Along> = (0..operand.rank()).map(|d| Along::same(place(d))).collect();
-        let shape = Index::from_fn(operand.rank(), |d| match d {
-            d if d >= from && d < from + span => operand.shape()[d + 1],
-            d if d == from + span => operand.shape()[from],
-            d => operand.shape()[d],
-        });
+        let (mut shape, mut axes) = (operand.shape(), Vec::with_capacity(operand.rank()));
+        for (d, &extent) in operand.shape().iter().enumerate() {
+            shape[place(d)] = extent;
+            axes.push(Along::same(place(d)));
+        }
         Ok(operand.viewed(&shape, &axes)?)
     }
 

@@ -30,7 +30,7 @@ def seen_by_numpy(part: _native.Part) -> Any:
     return np.from_dlpack(part)
 
 
-def rows_of(host: tuple[Any, ...], memory: Any) -> Any | None:
+def _rows_of(host: tuple[Any, ...], memory: Any) -> Any | None:
     """The numbers of whole rows that a key names, if it is one array of those; None of memory with gaps. NumPy copies rows that it
     takes, or puts, several times as fast as rows that are indexed."""
     import numpy as np
@@ -41,7 +41,7 @@ def rows_of(host: tuple[Any, ...], memory: Any) -> Any | None:
     return rows if count and rows.size and -count <= rows.min() and rows.max() < count else None
 
 
-def put_rows(memory: Any, rows: Any, given: Any) -> bool:
+def _put_rows(memory: Any, rows: Any, given: Any) -> bool:
     """Whether all rows are given in order, and so are put. Of a row that is named several times the last counts."""
     import numpy as np
 
@@ -73,11 +73,6 @@ def pieces(places: Sequence[Any], parts: Sequence[_native.Part]) -> Iterator[tup
         yield seen_by_numpy(part), chosen, tuple(at[chosen] - start for at, (start, _) in zip(places, part.owned, strict=True))
 
 
-def _is_one_block(x: BaseArray) -> bool:
-    """True if the memory of the only part has all elements in order."""
-    return x.ndim > 0 and x.team.size == 1 and set(x.dist.kinds) == {"block"}
-
-
 def _is_ours(x: BaseArray) -> bool:
     return x._is_on_host() and x.team.ranks == 1 and x.ndim > 0
 
@@ -107,7 +102,7 @@ def taken(x: A, key: Any) -> A | None:
     else:
         try:
             memory = x.numpy() if part is None else seen_by_numpy(part)
-            rows = rows_of(host, memory)
+            rows = _rows_of(host, memory)
             found = np.asarray(memory[host]) if rows is None else memory.take(rows, axis=0)
         except IndexError as error:
             raise beyond(x, error) from None
@@ -134,10 +129,10 @@ def assigned(x: BaseArray, key: Any, value: Any) -> bool:
         given = elements_of(value)
     host = host_key(key)
     try:
-        if x._link is None and _is_one_block(x):
+        if x._link is None and x._native.lone_part() is not None:
             with Lent(x) as parts:
                 memory = seen_by_numpy(parts[0])
-                if not put_rows(memory, rows_of(host, memory), given):
+                if not _put_rows(memory, _rows_of(host, memory), given):
                     memory[host] = given
         elif _has_few(host, x):
             numbers = positions_of(host, x.shape)

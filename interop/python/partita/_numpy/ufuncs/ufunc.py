@@ -18,7 +18,7 @@ from ..._core.views.index import Axis, axes_of, one_axis, positions_of
 from ..._core.views.indexing import assign_all, check_writeable, write
 from ..._core.views.links import scatter
 from ..._core.views.masked import masked_of
-from ..._core.views.on_host import Lent, beyond, elements_of, host_key, pieces, seen_by_numpy
+from ..._core.views.on_host import FEW, Lent, beyond, elements_of, host_key, pieces, seen_by_numpy
 from ..._core.watch import in_step, is_watched, watch, watched
 from ..._native import Distribution
 
@@ -35,8 +35,6 @@ _ASSOCIATIVE = (
 #: Those that the engine scans: kinds of types, and the engine's name. Its scans need a dimension of their own.
 _SCANS = {"add": ("iufc", "sum"), "multiply": ("iuf", "prod"), "minimum": ("biuf", "min"), "maximum": ("biuf", "max")}
 _MOST_DIMENSIONS = 8
-#: Elements of an array on the host that are changed in a copy: their parts are lent for more.
-_FEW = 1 << 12
 
 
 class ufunc(_native.UfuncBase):
@@ -278,7 +276,7 @@ def _at_on_host(function: Any, a: Array, indices: Any, b: Any) -> bool:
             return True
         numbers = positions_of(indices, a.shape)
         each = np.broadcast_to(values, numbers.shape)
-        if a.size <= _FEW:
+        if a.size <= FEW:
             elements = a.numpy()
             function.at(elements.reshape(-1), numbers, each if isinstance(values, np.ndarray) else values)
             assign_all(a, Array(of_host(elements, dist=a.dist)))
